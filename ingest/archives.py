@@ -16,14 +16,12 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, Final, NamedTuple, cast
 
 from dropline.ingest.formats import Rejected
 from dropline.ingest.formats.text import is_gzip
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 MOST_LEVELS: Final = 3  # an archive in an archive in an archive
 MOST_MEMBERS: Final = 20_000
@@ -191,7 +189,7 @@ def _require_short_directory(raw: IO[bytes]) -> None:
 
 
 def _of_tar(raw: _Bounded) -> Iterator[Member]:
-    with tarfile.open(fileobj=raw, mode="r:") as archive:
+    with tarfile.open(fileobj=cast("IO[bytes]", raw), mode="r:") as archive:  # which asks for no more
         while info := archive.next():
             archive.members.clear()  # type: ignore[attr-defined] # tarfile keeps them all
             if info.isdir():
@@ -204,13 +202,13 @@ def _of_tar(raw: _Bounded) -> Iterator[Member]:
         pass
 
 
-class _Bounded(io.RawIOBase):
+class _Bounded:
     """A stream that limits total size and the size of each read, because headers may claim anything."""
 
     def __init__(self, raw: Any, packed: int) -> None:
         self._raw, self._packed = raw, packed
 
-    def read(self, size: int = -1, /) -> bytes:
+    def read(self, size: int) -> bytes:
         if not 0 <= size <= _LONGEST_READ:
             message = "a header of more than 1 MiB"
             raise EOFError(message)
@@ -218,17 +216,11 @@ class _Bounded(io.RawIOBase):
         _require_size(self._raw.tell() // 2, self._packed)  # headers of small members are as long as the members
         return data
 
-    def seek(self, offset: int, whence: int = 0, /) -> int:
+    def seek(self, offset: int) -> int:
         _require_size(offset // 2, self._packed)
-        place: int = self._raw.seek(offset, whence)
+        place: int = self._raw.seek(offset)
         return place
 
     def tell(self) -> int:
         place: int = self._raw.tell()
         return place
-
-    def seekable(self) -> bool:
-        return True
-
-    def readable(self) -> bool:
-        return True

@@ -13,21 +13,19 @@ from __future__ import annotations
 import fcntl
 import json
 import shutil
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from dropline.errors import DroplineError
 from dropline.ingest import log
 from dropline.ingest.lake import Lake
 from dropline.ingest.parquet import replacing
-from dropline.ingest.verification import MARKER, batch_of, verify
+from dropline.ingest.verification import MARKER, Fault, batch_of, verify
 from dropline.paths import Home
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
-    from pathlib import Path
 
 _LOCK: Final = "backup.lock"
 
@@ -38,20 +36,12 @@ class BackupFailed(DroplineError):
 
 @dataclass(frozen=True, slots=True)
 class BackedUp:
-    """The result of one `backup`.
+    """The result of one `backup`."""
 
-    Attributes:
-        root: the backup.
-        batches: number of batches in the backup.
-        copied: number of batches copied by this call.
-        warehouse: whether the backup includes a published warehouse.
-
-    """
-
-    root: Path
-    batches: int
-    copied: int
-    warehouse: bool
+    root: Path  # the backup
+    batches: int  # number of batches in the backup
+    copied: int  # number of batches copied by this call
+    warehouse: bool  # whether the backup includes a published warehouse
 
     def text(self) -> str:
         """Return the result as text."""
@@ -74,14 +64,9 @@ def backup(home: Home, root: Path, *, progress: Callable[[int, int, str], None] 
             batches, copied = _copy(home, copy, progress)
             marker = copy.root / MARKER
             if faults := [fault for fault in verify(copy, progress=progress).faults if fault.path != marker]:
-                message = "\n".join(
-                    [
-                        f"{copy.root} was copied, but differs from what was once written:",
-                        *(fault.text() for fault in faults),
-                        f"Type `dropline verify`: if {home.root} is intact, remove these files and back up again.",
-                    ]
-                )
-                raise BackupFailed(message)
+                lines = [f"{copy.root} was copied, but differs from what was once written:", *map(Fault.text, faults)]
+                lines += [f"Type `dropline verify`: if {home.root} is intact, remove these files and back up again."]
+                raise BackupFailed("\n".join(lines))
             _mark(copy, finished=True)
     except OSError as error:
         message = f"The backup stopped: {error}. What was copied is kept: fix the problem and back up again."

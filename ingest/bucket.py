@@ -11,6 +11,7 @@ from __future__ import annotations
 import configparser
 import hashlib
 import os
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,16 +24,12 @@ from obstore.store import S3Store
 from pyarrow import fs
 
 from dropline.errors import DroplineError
-from dropline.ingest.log import DamagedEntry, Entry
+from dropline.ingest.log import DamagedEntry, Entry, Part
 from dropline.ingest.parquet import replacing
 from dropline.paths import ENDPOINT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
-
     from obstore.store import ClientConfig, RetryConfig, S3Config
-
-    from dropline.ingest.log import Part
 
 _ABANDONED: Final = timedelta(days=1)  # no push takes that long: older files that no entry names were left by a crash
 _LOG: Final = "lake/log"

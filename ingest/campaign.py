@@ -7,10 +7,11 @@ import json
 import re
 import unicodedata
 from collections import defaultdict
-from datetime import date  # noqa: TC003 -- pydantic reads the annotation at run time
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
 from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NoReturn, Self, get_args
+from typing import Annotated, Any, Final, Literal, NoReturn, Self, get_args
 
 import yaml
 from pydantic import (
@@ -30,9 +31,6 @@ from pydantic_core import PydanticCustomError
 from dropline.errors import DroplineError
 from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.synonyms import CLOSED, WHOLE_NUMBERS, normalise
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 FILE_NAME: Final = "campaign.yaml"
 MAX_BYTES: Final = 256 * 1024

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pyarrow as pa
@@ -13,17 +15,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dropline.ingest.context import ServerConfig
-from dropline.ingest.lake import FORGOTTEN, Version
-from dropline.ingest.parquet import naming, plain
+from dropline.ingest.lake import FORGOTTEN, Key, Lake, Version
+from dropline.ingest.parquet import naming, plain, widened
 from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
     from dropline.ingest.files import Found
     from dropline.ingest.formats import Row
-    from dropline.ingest.lake import Key, Lake
 
 _BEGAN: Final = re.compile(r"-(\d{8}T\d{6}Z)")
 # A file changed again right after it was read may keep the same time. The coarsest file system clock (FAT) ticks
@@ -53,10 +51,7 @@ class Held(NamedTuple):
 
 
 class Known:
-    """The current versions in `lake`, a snapshot loaded campaign by campaign to limit memory.
-
-    Use it while the lake is `reading`.
-    """
+    """The current versions in `lake` while it is `reading`: a snapshot loaded campaign by campaign to limit memory."""
 
     def __init__(self, lake: Lake) -> None:
         self._lake = lake
@@ -74,17 +69,13 @@ class Known:
                 held = held.group_by(_NAMES, use_threads=False).aggregate([])
                 self._groups.append((file, group, {*held["campaign"].to_pylist()}))
                 for campaign, scope, place, status in zip(*map(plain, held.select(_NAMES)), strict=True):
-                    self._note(campaign, scope, place, status)
-
-    def _note(self, campaign: str, scope: str, place: str | None, status: str) -> None:
-        if status == FORGOTTEN:
-            if scope != campaign:
-                self.renamed[campaign] = scope
-            return
-        self._campaigns[scope].add(campaign)
-        if place:
-            self.places[place].pop(scope, None)
-            self.places[place][scope] = None
+                    if status != FORGOTTEN:
+                        self._campaigns[scope].add(campaign)
+                        if place:
+                            self.places[place].pop(scope, None)
+                            self.places[place][scope] = None
+                    elif scope != campaign:
+                        self.renamed[campaign] = scope
 
     def is_held(self, scope: str) -> bool:
         """Return whether the lake has current files of a scope, or of a campaign of that name."""
@@ -108,7 +99,7 @@ class Known:
         """Return the scopes with current files in which any version of a file has one of the digests."""
         wanted, found = pa.array(sorted(digests), pa.string()), set[str]()
         for file, group, _ in self._groups:
-            rows = self._read(file, group, ("campaign", "scope", "sha256"))
+            rows = self._read(file, group, ["campaign", "scope", "sha256"])
             found.update(rows["scope"].filter(pc.is_in(rows["sha256"], value_set=wanted)).to_pylist())
         return {scope for scope in found if self.of_scope(scope)}
 
@@ -164,22 +155,19 @@ class Known:
                 current[path] = held
         return {path: held for path, held in current.items() if held.status != FORGOTTEN}
 
-    def _read(self, file: Path, group: int, columns: Sequence[str]) -> pa.Table:
-        """Return columns of a row group; batches of older versions lack scope and place."""
+    def _read(self, file: Path, group: int, columns: list[str]) -> pa.Table:
+        """Return columns of a row group; batches of older versions lack a scope, which is the campaign then."""
         with naming(file):
-            held = self._opened(file)
-            there = [name for name in columns if name in held.schema_arrow.names]
-            rows = held.read_row_group(group, columns=there, use_threads=False)
-        scope = pc.coalesce(rows["scope"], rows["campaign"]) if "scope" in there else rows["campaign"]
-        told = {"scope": scope, "place": rows["place"] if "place" in there else pa.nulls(rows.num_rows, pa.string())}
-        return pa.table({name: told[name] if name in told else rows[name] for name in columns})
+            rows = self._opened(file).read_row_group(group, columns=columns, use_threads=False)
+        rows = widened(rows, pa.schema([TABLES["raw_files"].field(name) for name in columns]))
+        return rows.set_column(columns.index("scope"), "scope", pc.coalesce(rows["scope"], rows["campaign"]))
 
 
 _NAMES: Final = ["campaign", "scope", "place", "status"]
-_COLUMNS: Final = (
+_COLUMNS: Final = [
     *("campaign", "source_path"),
     *("scope", "batch", "size_bytes", "modified_at", "format", *Version._fields),  # in the order of Held
-)
+]
 
 
 @lru_cache(maxsize=1024)

@@ -5,7 +5,9 @@ Only a purge drops rows: those of forgotten files, see ingest/retraction.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pyarrow.parquet as pq
@@ -18,9 +20,6 @@ from dropline.ingest.schema import TABLES
 from dropline.ingest.verification import faults
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
     from dropline.ingest.log import Entry, Part
 
 LARGE_BYTES: Final = 128 * 1024 * 1024  # an entry of this size is not merged further
@@ -28,22 +27,14 @@ LARGE_BYTES: Final = 128 * 1024 * 1024  # an entry of this size is not merged fu
 
 @dataclass(slots=True)
 class Compacted:
-    """The result of one `compact`.
+    """The result of one `compact`."""
 
-    Attributes:
-        before: number of entries in force before.
-        merged: how many of them were merged, `into` that many new ones.
-        waiting: folders that stay on disk until their readers finish.
-        purged: forgotten files that were removed; `left` are those skipped because another process was faster.
-
-    """
-
-    before: int
-    merged: int = 0
-    into: int = 0
-    waiting: int = 0
-    purged: int = 0
-    left: int = 0
+    before: int  # number of entries in force before
+    merged: int = 0  # how many of them were merged
+    into: int = 0  # that many new ones
+    waiting: int = 0  # folders that stay on disk until their readers finish
+    purged: int = 0  # forgotten files that were removed
+    left: int = 0  # those skipped because another process was faster
 
     def text(self) -> str:
         """Return the result as text."""
@@ -129,18 +120,14 @@ def _merged(root: Path, run: Sequence[Entry], table: str, folder: Path, doomed: 
         return None
     merged = TableFile(folder, table)
     for file in files:
-        _stop_if_newer(file, table)
+        with naming(file):
+            unknown = {*pq.read_schema(file).names} - {*TABLES[table].names}
+        if unknown:
+            message = (
+                f"{file} has columns that this version of Dropline does not know ({', '.join(sorted(unknown))}): "
+                "compact with the version that wrote it"
+            )
+            raise DroplineError(message)
         for rows in row_groups(file, table):
             merged.write(doomed.keeps(table, rows) if doomed else rows)
     return merged.close()
-
-
-def _stop_if_newer(file: Path, table: str) -> None:
-    with naming(file):
-        unknown = {*pq.read_schema(file).names} - {*TABLES[table].names}
-    if unknown:
-        message = (
-            f"{file} has columns that this version of Dropline does not know ({', '.join(sorted(unknown))}): "
-            "compact with the version that wrote it"
-        )
-        raise DroplineError(message)

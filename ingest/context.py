@@ -8,24 +8,19 @@ import json
 import math
 import re
 from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from dropline.ingest.campaign import FIELDS
-from dropline.ingest.formats import Rejected
+from dropline.ingest.campaign import FIELDS, Campaign
+from dropline.ingest.formats import Rejected, Row
 from dropline.ingest.formats.perfdhcp_options import told_by_command
 from dropline.ingest.names import Name, split, without_archive
 from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.servers import kea
 from dropline.ingest.synonyms import normalise
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-
-    from dropline.ingest.campaign import Campaign
-    from dropline.ingest.formats import Row
 
 # Our column -> sidecar key. Several keys may set the same column; all are read.
 SIDECAR_FIELDS: Final[tuple[tuple[str, str], ...]] = (
@@ -101,28 +96,16 @@ class ServerConfig:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Everything joined to one output, in order of trust.
+    """Everything joined to one output, in order of trust."""
 
-    Attributes:
-        claims: values from the server configuration, the sidecar, the path and the defaults.
-        warnings: what is missing or unusable, one sentence each.
-        observations: rows of schema.OBSERVATIONS, with the columns WATCHED.
-        own: columns with only one source: host_id, server_config_id.
-        path: of the output, relative to the campaign's folder.
-        shared: whether the sidecar belongs to the outputs of several processes.
-        name: of the output, if no path template matches and the name may contain more than a rate.
-        level: index in the path of the folder whose bare number counts repetitions.
-
-    """
-
-    claims: tuple[Claim, ...] = ()
-    warnings: tuple[str, ...] = ()
-    observations: tuple[Watched, ...] = ()
-    own: Row = field(default_factory=dict)
-    path: str = ""
-    shared: bool = False
-    name: Name | None = None
-    level: int | None = None
+    claims: tuple[Claim, ...] = ()  # values from the server configuration, the sidecar, the path and the defaults
+    warnings: tuple[str, ...] = ()  # what is missing or unusable, one sentence each
+    observations: tuple[Watched, ...] = ()  # rows of schema.OBSERVATIONS, with the columns WATCHED
+    own: Row = field(default_factory=dict)  # columns with only one source: host_id, server_config_id
+    path: str = ""  # of the output, relative to the campaign's folder
+    shared: bool = False  # whether the sidecar belongs to the outputs of several processes
+    name: Name | None = None  # of the output, if no path template matches and the name may contain more than a rate
+    level: int | None = None  # index in the path of the folder whose bare number counts repetitions
 
     def sha256(self) -> str:
         """Return the digest of the context; a different digest makes a new version of the file."""
@@ -222,10 +205,7 @@ class Context:
 
 
 class ServerConfigs:
-    """The server configurations among the files of one ingest, looked up by a sidecar's reference.
-
-    Only these are searched: a path in a sidecar is never opened.
-    """
+    """The server configurations among the files of one ingest; a path in a sidecar is looked up, never opened."""
 
     def __init__(self, configs: Iterable[ServerConfig] = ()) -> None:
         self._by_digest: dict[str, list[ServerConfig]] = defaultdict(list)
@@ -453,8 +433,7 @@ def _claims(
             elif column == "server_wiped":
                 claims.append((column, _flag(column, meant), source))
             else:
-                for name, word in normalise(column, meant).items():
-                    claims.append((name, word, source))
+                claims += [(name, word, source) for name, word in normalise(column, meant).items()]
         except ValueError as error:
             notes.append(f"{source}: {error}; it is left out")
     return claims

@@ -14,21 +14,18 @@ import io
 import json
 import math
 import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dropline.ingest.formats import Reject
+from dropline.ingest.formats import Reject, Row
 from dropline.ingest.formats.text import few_rejects, head_text, within
 from dropline.ingest.schema import CONFIGURATION, FIGURES
 from dropline.ingest.synonyms import normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from dropline.ingest.formats import Row
-
     Record = tuple[int, dict[str, str]]  # line, column -> text that is not blank
 
 NAME: Final = "figures"
@@ -90,11 +87,8 @@ class _Unfit(ValueError):
 
 
 def recognise(head: bytes) -> bool:
-    """Return whether a file is a table of figures; `head` is its first 64 KiB, or all of it.
-
-    CSV is recognised by its header. Parquet names its columns at the end, so every Parquet file is accepted.
-    """
-    if head.startswith(_PARQUET):
+    """Return whether a file is a table of figures; `head` is its first 64 KiB, or all of it."""
+    if head.startswith(_PARQUET):  # which names its columns at its end
         return True
     names = set(_header(head_text(head))[0])
     return {"metric", "value"} <= names and not names.isdisjoint(_SOURCE)
@@ -109,12 +103,9 @@ def parse(data: bytes) -> Iterator[Row | Reject]:
     normalised to the warehouse's. The whole file is rejected if its header has an unknown column or lacks a required
     one.
     """
-    empty = True
-    for part in few_rejects(_figures(data), "repair the table where the first of them are, and ingest it again"):
-        empty = False
-        yield part
-    if empty:
-        yield Reject(1, "the header of a table of figures without rows", "add a row for each figure")
+    found = few_rejects(_figures(data), "repair the table where the first of them are, and ingest it again")
+    yield next(found, Reject(1, "the header of a table of figures without rows", "add a row for each figure"))
+    yield from found
 
 
 def _figures(data: bytes) -> Iterator[Row | Reject]:
@@ -242,7 +233,8 @@ def _figure(cells: dict[str, str]) -> Row:
         for name, value in _values(column, text).items():
             if name == column or name not in cells:
                 row[name] = value
-    row.setdefault("source_id", _slug(cells.get("source_title", "")))
+    title = cells.get("source_title", "").lower()
+    row.setdefault("source_id", re.sub(r"[^a-z0-9]+", "-", title)[:100].strip("-"))
     if missing := [name for name in ("source_id", *REQUIRED) if row.get(name) in (None, "")]:
         message = f"expected a value of {', '.join(missing)}, found none"
         raise _Unfit(message)
@@ -310,7 +302,3 @@ def _check_unit(row: Row) -> None:
     if row["value"] <= 0:
         message = f"value: expected {row['metric']} above 0, found {row['value']:g}"
         raise _Unfit(message)
-
-
-def _slug(title: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", title.lower())[:100].strip("-")

@@ -9,13 +9,14 @@ import shutil
 import stat
 import sys
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dropline.errors import DroplineError
 from dropline.ingest import archives, figures, formats, machines, servers, telemetry
@@ -25,14 +26,7 @@ from dropline.ingest.formats.text import is_gzip, unpack
 from dropline.ingest.names import without_archive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from types import ModuleType
-
-    from dropline.ingest.formats import Reader
     from dropline.ingest.formats.perfdhcp_forms import Form
-    from dropline.ingest.telemetry import TelemetryReader
-
-    Nature = tuple["Kind", Reject | None, Reader | None, ModuleType | None, TelemetryReader | None, str | None]
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 HEAD_BYTES: Final = 64 * 1024
@@ -81,15 +75,12 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Scope:
-    """The folder that a campaign belongs to: that of its campaign.yaml, else the one given.
-
-    `fault` says why a campaign.yaml is unusable.
-    """
+    """The folder that a campaign belongs to: that of its campaign.yaml, else the one given."""
 
     folder: Path
     name: str
     campaign: Campaign | None = None
-    fault: str | None = None
+    fault: str | None = None  # why its campaign.yaml is unusable
 
     @cached_property
     def place(self) -> str:
@@ -122,9 +113,7 @@ class Found:
     elsewhere: str | None = None  # the path on disk, if it is not scope and path
     reject: Reject | None = None  # why it is rejected, if it is UNREADABLE or empty
     kind: Kind = Kind.UNREADABLE
-    reader: Reader | None = None  # of an OUTPUT; `server` and `watcher` likewise
-    server: ModuleType | None = None
-    watcher: TelemetryReader | None = None
+    reader: Any = None  # the module that recognised an OUTPUT, a SERVER or a WATCHED
     fact: str | None = None  # the kind of machine fact in it, if known
     size: int = 0  # in bytes; with the mtime in us, as the directory entry gives them; 0 if not looked up
     modified_us: int = 0
@@ -140,15 +129,6 @@ class Found:
         return cls(scope, sys.intern(folder or "."), sys.intern(name), elsewhere, reject)
 
     @property
-    def nature(self) -> Nature:
-        """What is recognised by the name and the head."""
-        return self.kind, self.reject, self.reader, self.server, self.watcher, self.fact
-
-    @nature.setter
-    def nature(self, nature: Nature) -> None:
-        self.kind, self.reject, self.reader, self.server, self.watcher, self.fact = nature
-
-    @property
     def path(self) -> str:
         """The path relative to the scope's folder."""
         return self.name if self.folder == "." else f"{self.folder}/{self.name}"
@@ -157,11 +137,6 @@ class Found:
     def where(self) -> str:
         """The path on disk."""
         return self.elsewhere or f"{self.scope.place}/{self.path}"
-
-    @property
-    def file(self) -> Path:
-        """The path on disk."""
-        return Path(self.where)
 
     @property
     def stem(self) -> str:
@@ -179,10 +154,7 @@ def survey(paths: Iterable[Path], room: Callable[[], Path] | None = None) -> lis
 
 
 def look(items: Iterable[Found], keep_bytes: int = 0) -> None:
-    """Recognise files by their heads; note why others cannot be read.
-
-    Files that are not larger than a head are kept in `held`, up to `keep_bytes`.
-    """
+    """Recognise files by their heads, or note why they cannot be read; hold whole small files, up to `keep_bytes`."""
     heads: list[tuple[Found, bytes]] = []
     size_bytes = 0
     for item in items:
@@ -219,7 +191,7 @@ def _recognise(heads: Sequence[tuple[Found, bytes]]) -> None:
         if before is item:
             recognise(item, head, asked=asked)
         else:
-            item.nature = before.nature
+            item.kind, item.reject, item.reader, item.fact = before.kind, before.reject, before.reader, before.fact
 
 
 def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:
@@ -236,11 +208,11 @@ def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:
     elif not head and not name.endswith(_MESSAGES):
         item.reject = Reject(1, "the file is empty", "run the trial again, or remove the file")
     elif server := servers.recognise(head):
-        item.kind, item.server = Kind.SERVER, server
+        item.kind, item.reader = Kind.SERVER, server
     elif reader := formats.recognise(head):
         item.kind, item.reader = Kind.OUTPUT, reader
     elif watcher := telemetry.recognise(head):
-        item.kind, item.watcher = Kind.WATCHED, watcher
+        item.kind, item.reader = Kind.WATCHED, watcher
     elif not formats.begins_like_json(head) and figures.recognise(head):
         item.kind = Kind.FIGURES
     elif reader := contents.behind(head):
@@ -287,12 +259,9 @@ def whole(item: Found, limit: int) -> tuple[bytes, int]:
 
 
 def read(file: str | Path, max_bytes: int = MAX_BYTES, first: int | None = None) -> tuple[bytes, int]:
-    """Return the bytes of a regular file (only the `first` ones if given) and its mtime in us.
-
-    Raises Unreadable. Never opens a pipe or a device, never follows a link.
-    """
+    """Return the bytes of a regular file (the `first` ones if given) and its mtime in us; raise Unreadable."""
     try:
-        _require_regular(os.lstat(file))
+        _require_regular(os.lstat(file))  # never opens a pipe or a device, never follows a link
         opened = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             status = os.fstat(opened)
@@ -574,7 +543,7 @@ def _adopt_machine_facts(items: list[Found]) -> None:
     left_over = {Kind.UNKNOWN, Kind.MESSAGES}
     if named:
         left_over.add(Kind.OUTPUT)
-    elif any(item.reader and not item.fact for item in items):
+    elif any(item.kind is Kind.OUTPUT and not item.fact for item in items):
         left_over.clear()
     for item in items:
         if item.kind in left_over or (item.fact and item.kind in {Kind.UNKNOWN, Kind.OUTPUT}):

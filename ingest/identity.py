@@ -9,43 +9,24 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.campaign import slug
-from dropline.ingest.files import IntakeError, Refused, Unreadable, read
+from dropline.ingest.files import Found, IntakeError, Refused, Scope, Unreadable, read
 from dropline.ingest.formats import Reject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from dropline.ingest.change_detection import Known
-    from dropline.ingest.files import Found, Scope
 
 _SAMPLED: Final = 20  # files of a folder whose digests are looked up
 
 
-class Renamed(NamedTuple):
-    """A campaign that its campaign.yaml has renamed; `there` are the files on disk."""
-
-    old: str
-    new: str
-    there: frozenset[str]
-
-
 class Identities:
-    """Assigns names to the scopes of one call; `known` holds the earlier ones.
-
-    `given` is the caller's name for folders without a campaign.yaml.
-
-    Attributes:
-        notes: remarks about the names for the user, one sentence each.
-        renamed: campaigns that have a new name.
-        refused: rejected folders.
-
-    """
+    """Names the scopes of one call: as in `known`, or as `given` for folders without a campaign.yaml."""
 
     def __init__(self, known: Known, given: str | None = None) -> None:
         if given is not None and slug(given) != given:
@@ -55,9 +36,9 @@ class Identities:
             raise IntakeError(message)
         self._known, self._given = known, given
         self._taken: dict[str, Path] = {}
-        self.notes: list[str] = []
-        self.renamed: list[Renamed] = []
-        self.refused: list[Refused] = []
+        self.notes: list[str] = []  # remarks about the names for the user, one sentence each
+        self.renamed: list[tuple[str, str, set[str]]] = []  # old and new name in campaign.yaml, files on disk
+        self.refused: list[Refused] = []  # rejected folders
 
     def named(self, scopes: Iterable[list[Found]]) -> Iterator[list[Found]]:
         """Yield the files of some scopes under their names in the lake."""
@@ -92,7 +73,7 @@ class Identities:
             return after
         if before and any(self._same(items, before)):
             self.notes.append(f"campaign {before} is now called {scope.name}, as its campaign.yaml says")
-            self.renamed.append(Renamed(before, scope.name, frozenset(item.path for item in items)))
+            self.renamed.append((before, scope.name, {item.path for item in items}))
         return scope.name
 
     def _bare(self, scope: Scope, items: list[Found]) -> str:

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dropline.ingest.campaign import FILE_NAME, Campaign
 from dropline.ingest.change_detection import Known
-from dropline.ingest.files import IntakeError, Kind, survey
+from dropline.ingest.files import Found, IntakeError, Kind, survey
 from dropline.ingest.identity import Identities
 from dropline.ingest.resolve import Resolver
 from dropline.ingest.synonyms import CLOSED, normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    from dropline.ingest.files import Found
     from dropline.ingest.lake import Lake
 
 _PARSED: Final = 500  # outputs parsed for their rates
@@ -79,10 +77,7 @@ class Begun(NamedTuple):
 
 
 def begin(folder: Path, lake: Lake) -> Begun:
-    """Write a campaign.yaml into `folder`.
-
-    Raises IntakeError if there is one already, or if the folder has no output of a traffic generator.
-    """
+    """Write a campaign.yaml into `folder`; raise IntakeError if there is one, or no output of a traffic generator."""
     file = folder / FILE_NAME
     if file.exists():
         message = f"{file} already exists; it was not changed"
@@ -109,7 +104,7 @@ def begin(folder: Path, lake: Lake) -> Begun:
 
 def _told(found: Sequence[Found]) -> str:
     """Describe the contents of a folder by kind."""
-    tools = Counter(item.reader.NAME for item in found if item.kind is Kind.OUTPUT and item.reader)
+    tools = Counter(item.reader.NAME for item in found if item.kind is Kind.OUTPUT)
     names = {
         Kind.SIDECAR: "sidecars",
         Kind.SERVER: "server configurations",

@@ -16,9 +16,11 @@ import fcntl
 import os
 import secrets
 import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pyarrow as pa
@@ -26,17 +28,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dropline.ingest import log
-from dropline.ingest.log import Entry
+from dropline.ingest.log import Entry, Part
 from dropline.ingest.migration import migrate
 from dropline.ingest.parquet import TableFile, belonging, fsync, keyed, naming, plain, replacing, row_groups, widened
 from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
     from dropline.ingest.bucket import Bucket
-    from dropline.ingest.log import Part
 
     Progress = Callable[[int, int, str], None]
 
@@ -103,10 +101,7 @@ class Lake:
         return lake
 
     def entries(self, names: Iterable[str] | None = None) -> list[Entry]:
-        """Return the entries in force (all, or the named ones) in the order of their batches.
-
-        Raises DamagedFile.
-        """
+        """Return the entries in force (all, or the named ones) in the order of their batches; raise DamagedFile."""
         return log.in_force(self._written(log.names(self._log) if names is None else names))
 
     def batches(self) -> list[str]:
@@ -134,21 +129,16 @@ class Lake:
 
     def tables(self, table: str, columns: Sequence[str] | None = None) -> pa.Table:
         """Return all rows of one table from all batches, including superseded versions."""
-        schema = TABLES[table]
-        wanted = list(columns) if columns else schema.names
-        empty = pa.schema([schema.field(name) for name in wanted]).empty_table()
-        parts = []
+        schema = pa.schema([TABLES[table].field(name) for name in columns or TABLES[table].names])
+        parts = [schema.empty_table()]
         with self.reading():
             for file in self.files(table):
                 with naming(file), pq.ParquetFile(file) as parquet:
-                    parts.append(widened(parquet.read(columns=wanted), empty.schema))
-        return pa.concat_tables([empty, *parts])
+                    parts.append(widened(parquet.read(columns=schema.names), schema))
+        return pa.concat_tables(parts)
 
     def lay_out(self, folder: Path) -> Lake:
-        """Link all files in force into `folder`/<table>/, in order, as the models read them.
-
-        Returns a snapshot of the lake, valid while this one is `reading`.
-        """
+        """Link all files in force into `folder`/<table>/, in order; return a snapshot, valid while this one is read."""
         shutil.rmtree(folder, ignore_errors=True)
         (folder / "log").mkdir(parents=True)
         for entry in self.entries():
@@ -163,10 +153,7 @@ class Lake:
         return laid_out
 
     def current_files(self, after: str = "") -> dict[Key, Version]:
-        """Return the newest version of every file, without reading contents.
-
-        With `after`, the name of a batch, return only files committed later.
-        """
+        """Return the newest version of every file, or of those committed `after` a batch, without reading contents."""
         current: dict[Key, Version] = {}
         with self.reading():
             for entry in self.entries():
@@ -177,15 +164,14 @@ class Lake:
     def places(self) -> dict[Key, Place]:
         """Return where the newest version of every file is stored, in storage order, without reading contents."""
         columns = ["campaign", "source_path", "batch", "modified_at", *Place._fields[6:]]
+        schema = pa.schema([TABLES["raw_files"].field(name) for name in columns])
         places: dict[Key, Place] = {}
         with self.reading():
             for file in self.files("raw_files"):
                 with naming(file), pq.ParquetFile(file) as parquet:
                     for group in range(parquet.num_row_groups):
-                        rows = parquet.read_row_group(group, columns=columns)
-                        absent = pa.nulls(rows.num_rows)
-                        held = (rows[c] if c in rows.column_names else absent for c in columns)
-                        for row, found in enumerate(zip(*map(plain, held), strict=True)):
+                        rows = widened(parquet.read_row_group(group, columns=columns), schema)
+                        for row, found in enumerate(zip(*map(plain, rows), strict=True)):
                             key, batch = found[:2], found[2]
                             before = places.pop(key, None)
                             origin = before.origin if before and batch.endswith(REREAD) else batch
@@ -223,7 +209,13 @@ class Lake:
     def staged(self, label: str = "staged") -> Iterator[Path]:
         """Yield a new folder for unfinished files; remove it unless an entry names it in the end."""
         with ExitStack() as stack:
-            folder = self._claimed(label, stack)
+            while True:
+                folder = self._files / f"{label}-{secrets.token_hex(4)}"
+                folder.mkdir()
+                with suppress(FileNotFoundError):  # swept before it was locked
+                    stack.enter_context(_locking(folder, fcntl.LOCK_EX))
+                    if folder.exists():
+                        break
             try:
                 yield folder
             finally:
@@ -301,16 +293,6 @@ class Lake:
         for entry in fetched:
             self._link(entry)
 
-    def _claimed(self, label: str, stack: ExitStack) -> Path:
-        """Return a new folder, locked until `stack` closes."""
-        while True:
-            folder = self._files / f"{label}-{secrets.token_hex(4)}"
-            folder.mkdir()
-            with suppress(FileNotFoundError):  # swept before it was locked
-                stack.enter_context(_locking(folder, fcntl.LOCK_EX))
-                if folder.exists():
-                    return folder
-
     def _written(self, names: Iterable[str]) -> Iterator[Entry]:
         for name in names:
             with naming(self._log / name):
@@ -338,20 +320,14 @@ class Lake:
 
 
 class Batch:
-    """An unfinished batch; it begins with its first rows. What is not committed is removed when `stack` closes.
-
-    Attributes:
-        dropped: after `commit`, the files left out because another process had committed them
-            (of a reread batch: any version of them).
-        dropped_trials: number of trials in them.
-
-    """
+    """An unfinished batch; it begins with its first rows. What is not committed is removed when `stack` closes."""
 
     def __init__(self, lake: Lake, stack: ExitStack, after: str, *, reread: bool) -> None:
         self._lake, self._stack, self._after, self._reread = lake, stack, after, reread
         self._writers: dict[str, TableFile] = {}
+        # Files that another process has committed meanwhile (of a reread batch: any version of them), after `commit`.
         self.dropped: dict[Key, Version] = {}
-        self.dropped_trials = 0
+        self.dropped_trials = 0  # number of trials in them
 
     @property
     def name(self) -> str:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pyarrow as pa
 
 from dropline.ingest import ramps, servers
-from dropline.ingest.change_detection import Known
-from dropline.ingest.files import NOTES, Ignored, Kind, absent_machines, adopt, look, walk, whole
-from dropline.ingest.formats import Reject
+from dropline.ingest.change_detection import Held, Known
+from dropline.ingest.files import NOTES, Found, Ignored, Kind, Refused, Scope, absent_machines, adopt, look, walk, whole
+from dropline.ingest.formats import Reject, Row
 from dropline.ingest.identity import Identities
 from dropline.ingest.parallel import in_order, uncollected
 from dropline.ingest.resolve import Resolver, server_configs
@@ -22,13 +24,7 @@ from dropline.ingest.retraction import move, tombstones
 from dropline.ingest.rows import Outcome, campaign_row, reject_row, tables, unfit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from dropline.ingest.change_detection import Held
     from dropline.ingest.context import ServerConfig
-    from dropline.ingest.files import Found, Refused, Scope
-    from dropline.ingest.formats import Row
     from dropline.ingest.lake import Batch, Key, Lake, Version
 
     Scopes = list[list[Found]]
@@ -40,33 +36,20 @@ _KEPT_BYTES: Final = 256 * 1024 * 1024  # of small files, so that they are read 
 
 @dataclass(slots=True)
 class Summary:
-    """The result of one ingest; `seen` is always `ingested + skipped + rejected` plus the `ignored`.
-
-    Attributes:
-        ingested: new or changed files that were accepted.
-        skipped: files already in the lake in this version.
-        rejected: rejected files, including those already known.
-        ignored: ignored files, including those already known, and folders with their contents.
-        superseded: ingested files that replaced an earlier version.
-        retired: files in the lake that campaign.yaml now ignores; they no longer count.
-        batch: the batch that was written, None if nothing was new.
-        notes: remarks about the campaigns for the user, one sentence each.
-        rejects: rows of schema.REJECTS without the batch, including known ones.
-
-    """
+    """The result of one ingest; `seen` is always `ingested + skipped + rejected` plus the `ignored`."""
 
     seen: int = 0
-    ingested: int = 0
-    skipped: int = 0
-    rejected: int = 0
-    ignored: list[Ignored] = field(default_factory=list)
+    ingested: int = 0  # new or changed files that were accepted
+    skipped: int = 0  # files already in the lake in this version
+    rejected: int = 0  # rejected files, including those already known
+    ignored: list[Ignored] = field(default_factory=list)  # files, also known ones, and folders with their contents
     trials: int = 0
-    superseded: int = 0
-    retired: int = 0
-    batch: str | None = None
+    superseded: int = 0  # ingested files that replaced an earlier version
+    retired: int = 0  # files in the lake that campaign.yaml now ignores; they no longer count
+    batch: str | None = None  # the batch that was written, None if nothing was new
     campaigns: set[str] = field(default_factory=set)
-    rejects: list[Row] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    rejects: list[Row] = field(default_factory=list)  # rows of schema.REJECTS without the batch, including known ones
+    notes: list[str] = field(default_factory=list)  # remarks about the campaigns for the user, one sentence each
 
     def add(self, other: Summary) -> None:
         """Add the counts of another part of the call."""
@@ -103,10 +86,7 @@ class Summary:
             raise AssertionError(message)
 
     def text(self, *, dry: bool = False, with_ignored: bool = False) -> str:
-        """Return the summary as text: ignored files if wanted, rejects with reasons, then the totals.
-
-        After a `dry` run it says what would be done.
-        """
+        """Return as text: ignored files if wanted, rejects, and the totals; after a `dry` run what would be done."""
         lines = [f"ignored   {each.path}\n          -> {each.rule}" for each in self.ignored if with_ignored]
         lines += [f"rejected  {reject_text(reject, indent=10)}" for reject in self.rejects]
         news = f"batch {self.batch}: {self.trials} trials" if self.batch else "nothing new"
@@ -195,7 +175,7 @@ def ingest(
         if retired:
             tombstones(batch, retired)
         for renamed in identities.renamed:
-            move(lake, batch, renamed.old, renamed.new, renamed.there)
+            move(lake, batch, *renamed)
         summary.commit(batch)
     return summary
 
@@ -292,10 +272,7 @@ def _parts(
 
 
 def _take(resolver: Resolver, known: Known, items: Sequence[Found], taken: Iterable[Key] = (), *, shared: bool) -> Part:
-    """Parse some files; others with the keys `taken` are already there.
-
-    Keys are returned only if they may be `shared` with files of other parts.
-    """
+    """Parse some files, without keys `taken` by others; return theirs if they may be `shared` with other parts."""
     intake = Intake(known, taken)
     by_columns = ramps.Ramps(resolver).outcomes(items)
     for item in items:
@@ -345,16 +322,13 @@ class Intake:
         self._fresh.append(outcome)
 
     def written(self) -> Iterator[tuple[list[Outcome], dict[str, pa.Table]]]:
-        """Yield, once, the files that were kept, with the tables of their rows, and count them.
-
-        A file with a value that no column can hold is rejected.
-        """
+        """Yield, once, the files that were kept, with the tables of their rows, and count them."""
         waiting, self._fresh = [self._fresh], []
         while waiting:
             outcomes = waiting.pop()
             try:
                 rows = tables(outcomes, ramps.rows([each.trial for each in outcomes if each.trial]))
-            except (ValueError, TypeError, OverflowError) as error:
+            except (ValueError, TypeError, OverflowError) as error:  # a value that no column can hold
                 if middle := len(outcomes) // 2:
                     waiting += outcomes[middle:], outcomes[:middle]
                     continue

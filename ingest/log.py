@@ -13,15 +13,13 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from dropline.errors import DroplineError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _NAME: Final = re.compile(r"[0-9]{8}\.json")
 _PATH: Final = re.compile(r"files/[0-9A-Za-z][0-9A-Za-z-]*/[a-z_]+\.parquet")  # a bucket's log is untrusted
@@ -42,19 +40,12 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One commit.
-
-    Attributes:
-        batches: the batches whose rows are in the files, oldest first.
-        files: the file of each table that has rows.
-        replaces: the numbers of the entries that it replaces.
-
-    """
+    """One commit."""
 
     number: int
-    batches: tuple[str, ...]
-    files: Mapping[str, Part]
-    replaces: tuple[int, ...] = ()
+    batches: tuple[str, ...]  # the batches whose rows are in the files, oldest first
+    files: Mapping[str, Part]  # the file of each table that has rows
+    replaces: tuple[int, ...] = ()  # the numbers of the entries that it replaces
 
     @property
     def name(self) -> str:

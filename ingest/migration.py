@@ -7,17 +7,15 @@ import json
 import os
 import re
 import shutil
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
 
 import pyarrow.parquet as pq
 
 from dropline.errors import DroplineError
 from dropline.ingest.log import Entry, Part
 from dropline.ingest.parquet import fsync, naming, replacing, sha256_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 _NAME: Final = re.compile(r"([0-9]{8,18})-(?:([0-9]{8,18})-compacted(?:[0-9a-f]{8})?|[0-9A-Za-z]+)")
 _SHARE: Final = 10**10  # in shared homes ten random digits follow the eight of the number
@@ -52,7 +50,8 @@ def _write(root: Path, ready: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
     fresh.mkdir()
     folders = [root / "batches" / name for name in _current(os.listdir(root / "batches"))]  # noqa: PTH208 - names
-    last = max((_counted(_span(folder.name)[1]) for folder in folders), default=0)
+    numbers = (_span(folder.name)[1] for folder in folders)
+    last = max((number // _SHARE or number for number in numbers), default=0)
     for number, folder in enumerate(folders, max(1, last - len(folders) + 1)):
         entry = _entry(number, folder)
         with replacing(fresh / entry.name) as file:
@@ -103,7 +102,3 @@ def _span(name: str) -> tuple[int, int]:
     """Return the first and the last batch number that a name covers."""
     match = _NAME.fullmatch(name)
     return (int(match[1]), int(match[2] or match[1])) if match else (-1, -1)
-
-
-def _counted(number: int) -> int:
-    return number // _SHARE if number >= _SHARE else number

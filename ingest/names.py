@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Final, NamedTuple
 
 Slot = tuple[int, int]  # token, and part of it
 _Parts = tuple[str, ...]
@@ -59,18 +57,11 @@ class Said(NamedTuple):
 
 
 class Name(NamedTuple):
-    """The name of one file, compared with similar names.
+    """The name of one file, compared with similar names."""
 
-    Attributes:
-        tokens: its words in lower case, without ending and time, each split into letters and numbers.
-        counting: the numbers that count from 0 or 1 without a gap over the names of the same form.
-        paired: of two numbers, those whose values correspond one to one.
-
-    """
-
-    tokens: tuple[_Parts, ...]
-    counting: tuple[Slot, ...] = ()
-    paired: tuple[tuple[Slot, Slot], ...] = ()
+    tokens: tuple[_Parts, ...]  # its words in lower case, without ending and time, each split into letters and numbers
+    counting: tuple[Slot, ...] = ()  # the numbers that count from 0 or 1 without a gap over the names of the same form
+    paired: tuple[tuple[Slot, Slot], ...] = ()  # of two numbers, those whose values correspond one to one
 
     @property
     def is_plain(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copyreg
 import ctypes
 import gc
 import os
@@ -11,28 +10,21 @@ import signal
 import sys
 import threading
 from collections import deque
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from importlib import import_module
 from multiprocessing import get_context
 from tempfile import TemporaryFile
-from types import ModuleType
-from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
+from typing import IO, Any, Final, TypeVar
 
 from dropline.errors import DroplineError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Sequence
-    from concurrent.futures import Future
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 _PR_SET_PDEATHSIG: Final = 1  # prctl(2)
 _LIBC: Final = ctypes.CDLL(None)  # loaded here because a fork must not load it
-
-copyreg.pickle(ModuleType, lambda module: (import_module, (module.__name__,)))  # readers are modules
 
 
 class WorkerError(DroplineError):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import IO, TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import IO, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,10 +16,6 @@ import pyarrow.parquet as pq
 from dropline.errors import DroplineError
 from dropline.ingest.log import DamagedEntry, Part
 from dropline.ingest.schema import TABLES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
 
 GROUP_BYTES: Final = 4 * 1024 * 1024  # of a row group in memory
 GROUP_ROWS: Final = 122_880  # DuckDB's row group size

@@ -8,6 +8,7 @@ Whatever deserves a remark, or does not fit this scheme, is left to `resolve`, w
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,11 +19,12 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from dropline.ingest.campaign import slug
+from dropline.ingest.campaign import Campaign, slug
 from dropline.ingest.context import (
     SERVERS,
     SIDECAR_OF,
     WATCHED,
+    Labels,
     context_path,
     instant,
     labels_form,
@@ -31,22 +33,15 @@ from dropline.ingest.context import (
     sidecar_fields,
     watched,
 )
-from dropline.ingest.files import Kind, Unreadable
-from dropline.ingest.formats import perfdhcp
-from dropline.ingest.formats.perfdhcp_forms import FACTS
+from dropline.ingest.files import Found, Kind, Unreadable
+from dropline.ingest.formats import Row, perfdhcp
+from dropline.ingest.formats.perfdhcp_forms import FACTS, Figures, Form
 from dropline.ingest.formats.perfdhcp_lines import INTERIM
 from dropline.ingest.rows import Content, Outcome, context_file, raw_row, table, trial_id
 from dropline.ingest.schema import CONFIGURATION, TABLES
 from dropline.ingest.synonyms import normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from dropline.ingest.campaign import Campaign
-    from dropline.ingest.context import Labels
-    from dropline.ingest.files import Found
-    from dropline.ingest.formats import Row
-    from dropline.ingest.formats.perfdhcp_forms import Figures, Form
     from dropline.ingest.resolve import Neighbours, Resolver
 
 _RATE: Final = FACTS.index("offered_rate")
@@ -78,29 +73,13 @@ class _Keys(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Group:
-    """What the trials of a group share.
+    """What the trials of a group share."""
 
-    Attributes:
-        row: columns of schema.TRIALS, of its first trial.
-        form: a %-format of the digested context.
-        source: the name of the first trial's sidecar.
-        columns: the keys of `context_sources`; `sources` are its values, None for the trial's sidecar.
-
-    """
-
-    row: Row
-    form: str
-    source: str
-    columns: list[str]
-    sources: list[str | None]
-
-
-class _Sidecar(NamedTuple):
-    """A parsed sidecar; no item stands for a missing one."""
-
-    item: Found | None
-    content: Content | None
-    said: Row
+    row: Row  # columns of schema.TRIALS, of its first trial
+    form: str  # a %-format of the digested context
+    source: str  # the name of the first trial's sidecar
+    columns: list[str]  # the keys of `context_sources`
+    sources: list[str | None]  # its values, None for the trial's sidecar
 
 
 class Trial(NamedTuple):
@@ -111,7 +90,7 @@ class Trial(NamedTuple):
     number: int
     item: Found
     content: Content
-    sidecar: _Sidecar
+    beside: Content | None  # of its sidecar
     source: str  # what values of the sidecar name as theirs, empty if there is none
     campaign: str
     id: str
@@ -143,9 +122,8 @@ class Ramps:
                 item, campaign = trial.item, trial.campaign
                 raw = raw_row(item, campaign, trial.content, perfdhcp.NAME, "trials", trial.context_sha256, 1)
                 found[item] = Outcome(raw, trial=trial)
-                beside, content, _ = trial.sidecar
-                if beside in here and content and beside:
-                    found[beside] = context_file(beside, campaign, content, beside.kind.value)
+                if item.sidecar and trial.beside and item.sidecar in here:
+                    found[item.sidecar] = context_file(item.sidecar, campaign, trial.beside, Kind.SIDECAR.value)
         return found
 
     def _of_form(self, form: Form, items: Sequence[Found]) -> Iterator[Trial]:
@@ -174,47 +152,44 @@ class Ramps:
         fields = scope.campaign.path_values(item.path) if scope.campaign else {}
         if keys is None or not (fields or around.name(item).is_plain):
             raise _Other
-        sidecar = self._sidecar(around, item, content)
-        source = f"{SIDECAR_OF}{sidecar.item.path}" if sidecar.item else ""
+        beside, said = self._sidecar(around, item.sidecar, content)
+        source = f"{SIDECAR_OF}{item.sidecar.path}" if item.sidecar else ""
         rate = figures.facts[number][_RATE]
         if rate is None or not 0 < rate < _MAX_RATE or rate in _numbers_in(item.folder):
             raise _Other
-        own = _own(sidecar.said, keys, rate, fields.get("offered_rate"))
-        counts = [sidecar.said.get(key) for key in keys.repetitions]
+        own = _own(said, keys, rate, fields.get("offered_rate"))
+        counts = [said.get(key) for key in keys.repetitions]
         folder: str | None = item.folder
-        if keys.may_count and "repetition" in fields and any(map(sidecar.said.get, SERVERS)):
+        if keys.may_count and "repetition" in fields and any(map(said.get, SERVERS)):
             own["repetition"] = _repetition(fields["repetition"], counts)
             counts, folder = [count is None for count in counts], None
-        observed = watched(sidecar.said)
+        observed = watched(said)
         labels, values = tuple([row[:-1] for row in observed]), [row[-1] for row in observed]
-        words = [sidecar.said.get(key) for key in keys.shared]
-        rates = [sidecar.said.get(key) is None for key in keys.rates]
+        words = [said.get(key) for key in keys.shared]
+        rates = [said.get(key) is None for key in keys.rates]
         path = tuple([each for each in fields.items() if each[0] not in own])
         key = (
-            *(scope.place, folder, path, "offered_rate" in fields, sidecar.item is None, *own),
+            *(scope.place, folder, path, "offered_rate" in fields, item.sidecar is None, *own),
             *(orjson.dumps((words, counts, rates)), figures.settings[number]),  # JSON tells 1, 1.0, "1" and true apart
         )
-        try:
-            group = self._groups[key]
-        except KeyError:
-            group = self._group(item, content, source, own, figures.told(number), values, labels, words)
-            self._groups[key] = group
-        if group is None:
+        written = _written(own, source, labels, values)
+        if key not in self._groups:
+            self._groups[key] = self._group(item, content, source, own, figures.told(number), written, words)
+        if (group := self._groups[key]) is None:
             raise _Other
         campaign = scope.name
-        if not scope.campaign and (named := sidecar.said.get("campaign")):
+        if not scope.campaign and (named := said.get("campaign")):
             campaign = slug(named)
-        context = sha256((group.form % _written(own, source, labels, values)).encode()).hexdigest()
+        context = sha256((group.form % written).encode()).hexdigest()
         own_id = trial_id(campaign, item.path, content.sha256, 0)
         return Trial(
-            form, figures, number, item, content, sidecar, source, campaign, own_id, context, own, group, labels, values
+            form, figures, number, item, content, beside, source, campaign, own_id, context, own, group, labels, values
         )
 
-    def _sidecar(self, around: Neighbours, item: Found, content: Content) -> _Sidecar:
-        """Return the sidecar of a report; only its own will do."""
-        sidecar = item.sidecar
+    def _sidecar(self, around: Neighbours, sidecar: Found | None, content: Content) -> tuple[Content | None, Row]:
+        """Return the sidecar of a report, and what it says; only its own will do."""
         if sidecar is None:
-            return _Sidecar(None, None, {})
+            return None, {}
         if around.is_shared(sidecar):
             raise _Other
         try:
@@ -224,18 +199,10 @@ class Ramps:
             raise _Other from None
         if said.__class__ is not dict or said.get("output_sha256", content.sha256) != content.sha256:
             raise _Other
-        return _Sidecar(sidecar, beside, said)
+        return beside, said
 
     def _group(
-        self,
-        item: Found,
-        content: Content,
-        source: str,
-        own: Row,
-        facts: Row,
-        values: list[float],
-        labels: Labels,
-        words: Sequence[object],
+        self, item: Found, content: Content, source: str, own: Row, facts: Row, written: Row, words: list[object]
     ) -> _Group | None:
         """Return what the trials of a group share; None if there is something to remark on."""
         if any(_is_inexact(word) for word in words):
@@ -249,7 +216,7 @@ class Ramps:
         ):
             return None
         form = context.digest_form(source, own)
-        if sha256((form % _written(own, source, labels, values)).encode()).hexdigest() != context.sha256():
+        if sha256((form % written).encode()).hexdigest() != context.sha256():
             return None
         said = row["context_sources"]
         sources = [None if by == source else by for _, by in said]
@@ -299,10 +266,7 @@ def _own(said: Row, keys: _Keys, rate: float, in_path: str | None) -> Row:
         if (each := said.get(key)) is not None:
             if column in own:
                 raise _Other
-            try:
-                own[column] = instant(column, each)
-            except ValueError:
-                raise _Other from None
+            own[column] = instant(column, each)
     if (command := said.get(keys.command)) is not None:
         if command.__class__ is not str or not (meant := normalise("command", command)):
             raise _Other
@@ -319,7 +283,7 @@ def _repetition(in_path: str, said: Sequence[object]) -> int:
     return repetition
 
 
-def _written(own: Row, source: str, labels: Labels, values: Sequence[float]) -> dict[str, str]:
+def _written(own: Row, source: str, labels: Labels, values: Sequence[float]) -> Row:
     """Return the JSON of a trial's own values, as a context is digested."""
     return {
         "observations": labels_form(labels) % tuple(values),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -10,19 +11,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from dropline.ingest import views
 from dropline.ingest.loader import Intake, in_tasks, printable, reject_text
 from dropline.ingest.resolve import Resolver
-from dropline.ingest.rows import tables
+from dropline.ingest.rows import Outcome, tables
 from dropline.ingest.schema import TABLES
 from dropline.ingest.stored_files import Kept
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
     import duckdb
     import pyarrow as pa
 
     from dropline.ingest.files import Found
     from dropline.ingest.lake import Key, Lake
-    from dropline.ingest.rows import Outcome
 
 _MAX_FILES_TOLD: Final = 20
 _COUNTS: Final = ("trials_added", "trials_removed", "trials_changed", "rejects_added", "rejects_removed")
@@ -30,17 +28,13 @@ _SHARED: Final = ("campaigns", "hosts")  # their rows come with one of several f
 
 
 class FileChange(NamedTuple):
-    """How one file changes; a status is one of schema.RAW_FILES.
-
-    `was` is None if the file is new in this campaign: a sidecar that can be read now has named another campaign.
-    `counts` are those of queries/changes.sql; rejects are parts of the file that are rejected, each for a reason.
-    """
+    """How one file changes; a status is one of schema.RAW_FILES."""
 
     campaign: str
     source_path: str
-    was: str | None
+    was: str | None  # None if it is new in this campaign: a sidecar that can be read now has named another
     now: str
-    counts: Counter[str]
+    counts: Counter[str]  # those of queries/changes.sql; rejects are rejected parts of the file
 
     def text(self) -> str:
         """Return the change in one line."""
@@ -56,22 +50,13 @@ def _counts_text(counts: Counter[str]) -> str:
 
 @dataclass(slots=True)
 class Reparsed:
-    """The result of one `reparse`.
+    """The result of one `reparse`."""
 
-    Attributes:
-        files: files that were parsed again.
-        without_bytes: files that could not be read when they were ingested, so nothing is stored to parse.
-        overtaken: files that another process has committed meanwhile; its version wins.
-        batch: the batch that was written, None if nothing changed.
-        changes: the files that were written again.
-
-    """
-
-    files: int = 0
-    without_bytes: int = 0
-    overtaken: int = 0
-    batch: str | None = None
-    changes: list[FileChange] = field(default_factory=list)
+    files: int = 0  # files that were parsed again
+    without_bytes: int = 0  # files that could not be read when they were ingested, so nothing is stored to parse
+    overtaken: int = 0  # files that another process has committed meanwhile; its version wins
+    batch: str | None = None  # the batch that was written, None if nothing changed
+    changes: list[FileChange] = field(default_factory=list)  # the files that were written again
 
     @property
     def rescued(self) -> list[FileChange]:
@@ -184,10 +169,7 @@ class _Held:
 
 
 def rejects(lake: Lake) -> pa.Table:
-    """Return the rejects of the current version of every file: campaign, source_path, line, reason, hint.
-
-    In the order of campaign, file and line.
-    """
+    """Return campaign, source_path, line, reason and hint of the rejects of all current files, in this order."""
     with lake.reading(), views.naming_damage(), views.current(lake) as connection:
         columns = "campaign, source_path, line, reason, hint"
         return connection.sql(f"select {columns} from held.rejects order by all").to_arrow_table()  # noqa: S608 - ours

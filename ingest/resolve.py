@@ -7,7 +7,7 @@ import os.path
 import re
 from bisect import bisect
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -23,7 +23,7 @@ from dropline.ingest.context import (
     read_sidecar,
 )
 from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope, whole
-from dropline.ingest.formats import READERS, Reject, Rejected, contents, recognise
+from dropline.ingest.formats import READERS, Reject, Rejected, Row, contents, recognise
 from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_gzip, unpack
 from dropline.ingest.names import Name, level_counts, names
 from dropline.ingest.rows import (
@@ -31,18 +31,15 @@ from dropline.ingest.rows import (
     Outcome,
     campaign_row,
     context_file,
-    ignored,
     output,
     published,
+    raw_row,
     rejected,
     watched,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from dropline.ingest.change_detection import Known
-    from dropline.ingest.formats import Row
     from dropline.ingest.lake import Key, Version
 
 _MAX_SIDECAR_BYTES: Final = 1024 * 1024
@@ -68,25 +65,20 @@ class _Machine(NamedTuple):
 def server_configs(found: Iterable[Found], read: Read) -> Iterator[ServerConfig]:
     """Yield the usable server configurations among some files."""
     for item in found:
-        if item.server:
+        if item.kind is Kind.SERVER:
             try:
                 data, _ = read(item, MAX_BYTES)
-                row = {name: value for name, value in item.server.parse(data).items() if name != "settings"}
+                row = {name: value for name, value in item.reader.parse(data).items() if name != "settings"}
                 yield ServerConfig(row, item.scope.place, item.path, _sha256(data))
             except Rejected:  # reported by its own outcome
                 continue
 
 
 class Neighbours:
-    """The files of one scope, after `adopt`.
-
-    Attributes:
-        machines: the files of each folder of machine facts.
-
-    """
+    """The files of one scope, after `adopt`."""
 
     def __init__(self, items: Sequence[Found]) -> None:
-        self.machines: dict[str, list[Found]] = defaultdict(list)
+        self.machines: dict[str, list[Found]] = defaultdict(list)  # the files of each folder of machine facts
         self._served: dict[Found, set[str]] = defaultdict(set)  # sidecar -> stems of its outputs
         self._outputs: dict[str, dict[str, Found]] = defaultdict(dict)  # folder -> stem -> output
         self._files: dict[str, list[str]] = defaultdict(list)  # folder -> names of the outputs
@@ -162,7 +154,7 @@ class Resolver:
         self._neighbours = lru_cache(maxsize=_HELD)(lambda place: Neighbours(self._files[place]))
         self._machine = lru_cache(maxsize=_HELD)(self._load_machine)
         self._host_id = lru_cache(maxsize=_HELD)(self._load_host_id)
-        self._read_sidecar = lru_cache(maxsize=16)(self._load_sidecar)
+        self._said = lru_cache(maxsize=16)(self._load_sidecar)
 
     def outcome(self, item: Found) -> Outcome:
         """Return the outcome of a file."""
@@ -170,11 +162,6 @@ class Resolver:
             return self._outcome(item)
         except Unreadable as error:
             return rejected(item, self._campaign(item), [error.reject])
-
-    def joined(self, item: Found) -> Row:
-        """Return the columns of schema.TRIALS that an output gets from its context; raise Unreadable."""
-        context = self.context(item, self.content(item))
-        return {**context.resolve({}), "warnings": list(context.warnings)}
 
     @cached_property
     def _servers(self) -> ServerConfigs:
@@ -188,11 +175,14 @@ class Resolver:
     def _outcome(self, item: Found) -> Outcome:
         if item.reject and item.kind is Kind.UNREADABLE:
             return rejected(item, item.scope.name, [item.reject])
-        if item.kind is Kind.SIDECAR:
-            return self._sidecar(item)
         if item.kind is Kind.MACHINE:
             return self._machine(item.scope.place, item.folder).outcomes[item.path]
         content = self.content(item)
+        if item.kind is Kind.SIDECAR:
+            said = self._said(item)
+            if isinstance(said, Rejected):
+                return rejected(item, self._campaign(item), [said.reject], content)
+            return context_file(item, self._campaign(item), content, item.kind.value)
         if item.kind is Kind.UNKNOWN:
             return rejected(item, item.scope.name, self._silence(item, content) or [_refusal(item, content)], content)
         if item.kind is Kind.NOTES:
@@ -222,17 +212,16 @@ class Resolver:
             item.reader = recognise(content.data[content.data.find(b"\n", place) + 1 or place :][:HEAD_BYTES])
             if item.reader:
                 return self._output(item, content)
-        return ignored(item, item.scope.name, content)
+        raw = raw_row(item, item.scope.name, content, item.kind.value, "ignored")
+        return Outcome(raw, place=f"{item.scope.place}/{item.path}")
 
     def _server(self, item: Found, content: Content) -> Outcome:
-        assert item.server is not None  # noqa: S101 -- set for every SERVER
         try:
-            row: Row = dict(item.server.parse(content.data))
+            row: Row = dict(item.reader.parse(content.data))
         except Rejected as error:
             return rejected(item, item.scope.name, [error.reject], content)
         row |= {"campaign": item.scope.name, "source_path": item.path, "source_sha256": content.sha256}
-        name = item.server.__name__.rpartition(".")[2]
-        return context_file(item, item.scope.name, content, name, {"server_configs": [row]})
+        return context_file(item, item.scope.name, content, item.reader.NAME, {"server_configs": [row]})
 
     def _load_machine(self, scope: str, folder: str) -> _Machine:
         """Parse one folder of machine facts; the host is written with its first new file."""
@@ -266,31 +255,18 @@ class Resolver:
         ids = {self._machine(scope, folder).host_id for folder in folders} - {None}
         return ids.pop() if len(ids) == 1 else None
 
-    def _load_sidecar(self, item: Found) -> tuple[Content, Row | Rejected]:
-        content = self.content(item)
+    def _load_sidecar(self, item: Found) -> Row | Rejected:
+        """Return the contents of a sidecar, or why it is unusable."""
         try:
-            return content, read_sidecar(content.data)
+            return read_sidecar(self.content(item).data)
         except Rejected as error:
-            return content, error
-
-    def _sidecar(self, item: Found) -> Outcome:
-        content, said = self._read_sidecar(item)
-        if isinstance(said, Rejected):
-            return rejected(item, self._campaign(item), [said.reject], content)
-        return context_file(item, self._campaign(item), content, item.kind.value)
+            return error
 
     def _silence(self, item: Found, content: Content) -> list[Reject]:
         """Explain an empty file whose sidecar names the generator."""
-        said = self._said(item.sidecar) if not content.data else None
+        said = self._said(item.sidecar) if item.sidecar and not content.data else None
         reader = _READERS.get(str(said.get("tool"))) if isinstance(said, dict) else None
         return [part for part in _parsed(reader.NAME, reader.parse(b"")) if isinstance(part, Reject)] if reader else []
-
-    def _said(self, sidecar: Found | None) -> Row | Rejected | None:
-        """Return the contents of a sidecar, or why it is unusable."""
-        try:
-            return self._read_sidecar(sidecar)[1] if sidecar else None
-        except Unreadable as error:
-            return error
 
     def _campaign(self, item: Found) -> str:
         """Return the campaign of a file: from its campaign.yaml, its sidecar, or its folder."""
@@ -299,7 +275,8 @@ class Resolver:
             return self._campaign(beside) if beside else item.scope.name
         if item.scope.campaign or item.kind not in {Kind.OUTPUT, Kind.SIDECAR}:
             return item.scope.name
-        said = self._said(item if item.kind is Kind.SIDECAR else item.sidecar)
+        sidecar = item if item.kind is Kind.SIDECAR else item.sidecar
+        said = self._said(sidecar) if sidecar else None
         name = said.get("campaign") if isinstance(said, dict) else None
         return slug(name) if isinstance(name, str) and name else item.scope.name
 
@@ -307,7 +284,7 @@ class Resolver:
         """Return everything that is joined to an output."""
         around = self.around(item)
         sidecar = item.sidecar
-        said = self._said(sidecar)
+        said = self._said(sidecar) if sidecar else None
         context = gather(
             item.path,
             item.scope.place,
@@ -327,7 +304,6 @@ class Resolver:
         return context
 
     def _output(self, item: Found, content: Content) -> Outcome:
-        assert item.reader is not None  # noqa: S101 -- set for every OUTPUT
         campaign, context = self._campaign(item), self.context(item, content)
         if known := self._unchanged(item, campaign, content, context, "trials"):
             return known
@@ -335,14 +311,13 @@ class Resolver:
         return output(item, campaign, content, context, list(found))
 
     def _watched(self, item: Found, content: Content) -> Outcome:
-        assert item.watcher is not None  # noqa: S101 -- set for every WATCHED
         beside = self.around(item).beside(item)
         moments = re.findall("before|after", item.name)
         own = {"beside": beside.stem if beside else None, "moment": moments[-1] if moments else None}
         campaign, context = self._campaign(beside) if beside else item.scope.name, Context(own=own)
         if known := self._unchanged(item, campaign, content, context, "observations"):
             return known
-        found = _parsed(item.watcher.NAME, item.watcher.parse(content.data))
+        found = _parsed(item.reader.NAME, item.reader.parse(content.data))
         return watched(item, campaign, content, context, found)
 
     def _unchanged(self, item: Found, campaign: str, content: Content, context: Context, status: str) -> Outcome | None:

@@ -7,8 +7,9 @@ rows of a file that comes back, or moves to another campaign, are written again.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,15 +17,10 @@ import pyarrow.compute as pc
 from dropline.errors import DroplineError
 from dropline.ingest import views
 from dropline.ingest.campaign import slug
-from dropline.ingest.lake import FORGOTTEN
+from dropline.ingest.lake import FORGOTTEN, Batch, Key, Lake
 from dropline.ingest.parquet import belonging, keyed, row_groups, row_keys
 from dropline.ingest.rows import NO_CONTEXT, from_rows, trial_id
 from dropline.ingest.schema import TABLES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from dropline.ingest.lake import Batch, Key, Lake
 
 _OF_CAMPAIGNS: Final = ("campaigns", "hosts")  # whose rows belong to no single file
 _USED: Final = {"hosts": "host_id", "server_configs": "server_config_id"}  # by trials, also of other campaigns
@@ -50,10 +46,7 @@ class Retracted:
 
 
 def forget(lake: Lake, name: str) -> Retracted:
-    """Exclude a campaign, or a file or folder of one; its bytes stay until `compact --purge`.
-
-    `name` is a campaign, or CAMPAIGN/PATH. Raises NothingToRetract if no current file matches.
-    """
+    """Exclude a campaign or CAMPAIGN/PATH, until purged for good; raise NothingToRetract if no file matches."""
     with lake.reading():
         keys = _named(name, lake.places())
         with lake.batch() as batch:
@@ -64,7 +57,7 @@ def forget(lake: Lake, name: str) -> Retracted:
 def remember(lake: Lake, name: str) -> Retracted:
     """Undo `forget`: restore the last version of forgotten files."""
     with lake.reading():
-        gone = {key: file.last for key, file in forgotten(lake).items() if file.last and not file.moved}
+        gone = {key: last for key, (last, moved) in forgotten(lake).items() if last and not moved}
         keys = _named(name, gone)
         with lake.batch() as batch:
             _copy(lake, batch, {key: gone[key] for key in keys}, {})
@@ -87,11 +80,10 @@ def rename(lake: Lake, old: str, new: str) -> Retracted:
             return Retracted(f"kept as {new}", files, (old,), batch.commit())
 
 
-def move(lake: Lake, batch: Batch, old: str, new: str, without: Iterable[str] = ()) -> int:
+def move(lake: Lake, batch: Batch, old: str, new: str, without: Collection[str] = ()) -> int:
     """Write the files of a campaign again under `new`, except the paths `without`; return their number."""
     places = {key: place for key, place in lake.places().items() if key[0] == old}
-    there = {*without}
-    kept = {key: place.batch for key, place in places.items() if key[1] not in there}
+    kept = {key: place.batch for key, place in places.items() if key[1] not in without}
     _copy(lake, batch, kept, {old: new})
     tombstones(batch, places, new)
     return len(places)
@@ -122,18 +114,11 @@ def _campaigns(keys: Iterable[Key]) -> tuple[str, ...]:
     return tuple(sorted({campaign for campaign, _ in keys}))
 
 
-class Forgotten(NamedTuple):
-    """A forgotten file: the batch of its last version, empty if it was purged."""
-
-    last: str
-    moved: bool  # it now belongs to another campaign
-
-
-def forgotten(lake: Lake) -> dict[Key, Forgotten]:
-    """Return the forgotten files."""
+def forgotten(lake: Lake) -> dict[Key, tuple[str, bool]]:
+    """Return the batch of the last version of each forgotten file, empty if purged, and whether it moved elsewhere."""
     with views.naming_damage(), views.opened({"raw_files": lake.files("raw_files")}) as connection:
         rows = connection.execute(views.sql("forgotten")).fetchall()
-    return {(campaign, path): Forgotten(last, moved) for campaign, path, last, moved in rows}
+    return {(campaign, path): (last, moved) for campaign, path, last, moved in rows}
 
 
 class Purge:
@@ -141,7 +126,7 @@ class Purge:
 
     def __init__(self, lake: Lake) -> None:
         gone = forgotten(lake)
-        self.files = sum(bool(each.last) for each in gone.values())
+        self.files = sum(bool(last) for last, _ in gone.values())
         self._files, self._trials = keyed(gone), keyed(())
         trials = lake.tables("trials", ["campaign", "source_path", "trial_id", *_USED.values()])
         doomed = belonging(trials, self._files, self._trials)

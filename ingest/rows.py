@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, TypeVar
@@ -13,17 +14,14 @@ import pyarrow as pa
 
 from dropline.ingest.campaign import Campaign, Method
 from dropline.ingest.context import WATCHED, Context
+from dropline.ingest.files import Found, Kind
 from dropline.ingest.formats import Observation, Reject, Report, Row, prefixes
 from dropline.ingest.formats.perfdhcp_options import UNKNOWN_OPTIONS
-from dropline.ingest.lake import Version
+from dropline.ingest.lake import Key, Version
 from dropline.ingest.schema import TABLES
 from dropline.ingest.telemetry import Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    from dropline.ingest.files import Found
-    from dropline.ingest.lake import Key
     from dropline.ingest.ramps import Trial
 
 _NO_CONTEXT: Final = Context()
@@ -56,32 +54,17 @@ class Series(NamedTuple):
         """Return rows given as tuples in the order of `names`."""
         return cls(table, dict(zip(names, zip(*rows, strict=True), strict=False)), fixed)
 
-    @property
-    def length(self) -> int:
-        """The number of rows."""
-        return len(next(iter(self.columns.values()), ()))
-
 
 @dataclass(slots=True)
 class Outcome:
-    """The result of one file: its row of raw_files, and all other rows from it.
+    """The result of one file: its row of raw_files, and all other rows from it."""
 
-    Attributes:
-        raw: the row of schema.RAW_FILES without the batch.
-        rows: the rows of small tables.
-        series: the rows of large tables.
-        observations: the contents of a file of counters as chunks of Arrow rows, too many for Python objects.
-        trial: the only trial, if it was taken by columns.
-        place: the path on disk of an ignored file, for messages.
-
-    """
-
-    raw: Row
-    rows: dict[str, list[Row]] = field(default_factory=dict)
-    series: list[Series] = field(default_factory=list)
-    observations: list[pa.Table] = field(default_factory=list)
-    trial: Trial | None = None
-    place: str = ""
+    raw: Row  # the row of schema.RAW_FILES without the batch
+    rows: dict[str, list[Row]] = field(default_factory=dict)  # the rows of small tables
+    series: list[Series] = field(default_factory=list)  # the rows of large tables
+    observations: list[pa.Table] = field(default_factory=list)  # of a file of counters: too many for Python objects
+    trial: Trial | None = None  # the only trial, if it was taken by columns
+    place: str = ""  # the path on disk of an ignored file, for messages
 
     @property
     def key(self) -> Key:
@@ -110,25 +93,12 @@ def context_file(
     return Outcome(raw_row(item, campaign, content, kind, "context"), rows or {})
 
 
-def ignored(item: Found, campaign: str, content: Content) -> Outcome:
-    """Return the outcome of an ignored file."""
-    place = f"{item.scope.place}/{item.path}"
-    return Outcome(raw_row(item, campaign, content, item.kind.value, "ignored"), place=place)
-
-
-def rejected(
-    item: Found,
-    campaign: str,
-    rejects: Sequence[Reject],
-    content: Content | None = None,
-    context: Context = _NO_CONTEXT,
-) -> Outcome:
+def rejected(item: Found, campaign: str, rejects: Sequence[Reject], content: Content | None = None) -> Outcome:
     """Return a rejected outcome. The digest is empty if the file could not be read."""
-    kind = item.reader.NAME if item.reader else item.kind.value
-    raw = raw_row(item, campaign, content or Content(b"", 0, ""), kind, "rejected", context.sha256())
+    outcome = _outcome(item, campaign, content or Content(b"", 0, ""), "rejected", rejects)
     if content is None:
-        raw |= {"content": None, "modified_at": None}
-    return Outcome(raw, {"rejects": [reject_row(raw, reject) for reject in rejects]})
+        outcome.raw |= {"content": None, "modified_at": None}
+    return outcome
 
 
 def output(
@@ -141,13 +111,33 @@ def output(
     """Return the outcome of a generator's output: trials for reports, rejects for the rest."""
     rejects = [part for part in parsed if isinstance(part, Reject)]
     reports = [part for part in parsed if isinstance(part, Report)]
-    if not reports:
-        return rejected(item, campaign, rejects, content, context)
-    outcome = _outcome(item, campaign, content, "trials", rejects, context, len(reports))
+    outcome = _outcome(item, campaign, content, "trials" if reports else "rejected", rejects, context, len(reports))
+    outcome.rows |= {"trials": [], "exchanges": []}
+    source = {"campaign": campaign, "source_path": item.path}
+    alone = len(reports) == 1
     rates = {rate for report in reports if (rate := report.facts.get("offered_rate")) is not None}
     named = prefixes.banners(content.data, reports)
     for index, (report, banner) in enumerate(zip(reports, named, strict=True)):
-        _add_trial(outcome, report, index, context, rates, banner, alone=len(reports) == 1)
+        facts = {"tool": outcome.raw["format"], **report.facts}
+        of_trial = {**source, "trial_id": trial_id(campaign, item.path, content.sha256, index)}
+        trial = {
+            **context.resolve(facts, alone=alone, rates=rates, banner=banner),
+            **of_trial,
+            "source_sha256": content.sha256,
+            "report_index": index,
+            "source_line": report.line,
+        }
+        options_known = trial.get("method") is not None
+        notes = [note for note in report.warnings if not (options_known and note == UNKNOWN_OPTIONS)]
+        outcome.rows["trials"].append({**trial, "warnings": [*notes, *context.warnings]})
+        outcome.rows["exchanges"] += ({**row, "trial_id": of_trial["trial_id"]} for row in report.exchanges)
+        outcome.series += (
+            Series("intervals", report.intervals, of_trial),
+            Series.of("observations", Observation._fields, report.observations, of_trial),
+        )
+        if index == 0:  # observations beside a file of several reports belong to no single one of them
+            own = of_trial if alone else source
+            outcome.series.append(Series.of("observations", WATCHED, context.observations, own))
     return outcome
 
 
@@ -161,9 +151,7 @@ def watched(
     observations = []
     while some := [*islice(samples, _SAMPLES)]:
         observations.append(_from_series("observations", [Series.of("observations", _SAMPLED, some, fixed)]))
-    if not observations:
-        return rejected(item, campaign, rejects, content, context)
-    outcome = _outcome(item, campaign, content, "observations", rejects, context)
+    outcome = _outcome(item, campaign, content, "observations" if observations else "rejected", rejects, context)
     outcome.observations = observations
     return outcome
 
@@ -173,9 +161,7 @@ def published(item: Found, campaign: str, content: Content, parsed: Iterable[Row
     rejects: list[Reject] = []
     source = {"campaign": campaign, "source_path": item.path, "source_sha256": content.sha256}
     rows = [row | source for row in _without_rejects(parsed, rejects)]
-    if not rows:
-        return rejected(item, campaign, rejects, content)
-    outcome = _outcome(item, campaign, content, "figures", rejects)
+    outcome = _outcome(item, campaign, content, "figures" if rows else "rejected", rejects)
     outcome.rows["figures"] = rows
     return outcome
 
@@ -257,7 +243,7 @@ def from_rows(name: str, rows: Sequence[Row]) -> pa.Table:
 def _from_series(name: str, series: Sequence[Series]) -> pa.Table:
     """Return rows of one table; missing values are null."""
     told = {column for each in series for column in each.columns}
-    lengths = [each.length for each in series]
+    lengths = [len(next(iter(each.columns.values()), ())) for each in series]
     places = pa.array(np.repeat(np.arange(len(lengths), dtype=np.int32), lengths))
     columns: dict[str, Any] = {}
     for column, kind in zip(_WITHOUT_BATCH[name].names, _WITHOUT_BATCH[name].types, strict=True):
@@ -306,49 +292,13 @@ def _outcome(
     context: Context = _NO_CONTEXT,
     trials: int = 0,
 ) -> Outcome:
-    """Return the outcome of a file with results, some of which may be rejected; `status` is that without rejects."""
-    reader = item.reader or item.watcher
-    kind, status = reader.NAME if reader else item.kind.value, "partly_rejected" if rejects else status
+    """Return the outcome of a file, some of whose results may be rejected; `status` is that without these."""
+    unnamed = status == "rejected" and item.kind in {Kind.SERVER, Kind.WATCHED}
+    kind = item.reader.NAME if item.reader and not unnamed else item.kind.value
+    if rejects and status != "rejected":
+        status = "partly_rejected"
     raw = raw_row(item, campaign, content, kind, status, context.sha256(), trials)
     return Outcome(raw, {"rejects": [reject_row(raw, reject) for reject in rejects]})
-
-
-def _add_trial(
-    outcome: Outcome,
-    report: Report,
-    index: int,
-    context: Context,
-    rates: Collection[float],
-    banner: str | None,
-    *,
-    alone: bool,
-) -> None:
-    raw = outcome.raw
-    own_id = trial_id(raw["campaign"], raw["source_path"], raw["sha256"], index)
-    trial = {
-        **context.resolve({"tool": raw["format"], **report.facts}, alone=alone, rates=rates, banner=banner),
-        "trial_id": own_id,
-        "campaign": raw["campaign"],
-        "source_path": raw["source_path"],
-        "source_sha256": raw["sha256"],
-        "report_index": index,
-        "source_line": report.line,
-    }
-    options_known = trial.get("method") is not None
-    notes = [note for note in report.warnings if not (options_known and note == UNKNOWN_OPTIONS)]
-    trial["warnings"] = [*notes, *context.warnings]
-    outcome.rows.setdefault("trials", []).append(trial)
-    source = {"campaign": raw["campaign"], "source_path": raw["source_path"]}
-    of_trial = {**source, "trial_id": own_id}
-    outcome.rows.setdefault("exchanges", []).extend({**row, "trial_id": own_id} for row in report.exchanges)
-    outcome.series += (
-        Series("intervals", report.intervals, of_trial),
-        Series.of("observations", Observation._fields, report.observations, of_trial),
-    )
-    # Observations beside a file of several reports belong to no single one of them.
-    if alone or index == 0:
-        own = of_trial if alone else source
-        outcome.series.append(Series.of("observations", WATCHED, context.observations, own))
 
 
 def _without_rejects(parsed: Iterable[Part | Reject], rejects: list[Reject]) -> Iterator[Part]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,23 +14,23 @@ import pyarrow as pa
 from dropline.ingest import machines
 from dropline.ingest.campaign import FILE_NAME
 from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, IntakeError, Kind, Unreadable, read, survey
-from dropline.ingest.formats import contents
+from dropline.ingest.formats import Row, contents
 from dropline.ingest.formats.text import unpack
-from dropline.ingest.lake import FORGOTTEN
+from dropline.ingest.lake import FORGOTTEN, Lake
 from dropline.ingest.loader import printable
 from dropline.ingest.resolve import Resolver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from dropline.ingest.formats import Row
-    from dropline.ingest.lake import Lake
     from dropline.ingest.rows import Outcome
 
 _ALIKE: Final = 8  # consecutive lines of one kind that are still listed singly
 _LONGEST: Final = 100
-_AS_A_WHOLE: Final = "its content as a whole"
 _OWN: Final = {"host_id": "hosts", "server_config_id": "server_configs"}  # column -> the table it refers to
+_OF_A_READER: Final = {
+    Kind.OUTPUT: "output of {0.NAME}",
+    Kind.SERVER: "a server configuration of {0.PRODUCT}",
+    Kind.WATCHED: "counters or probes: {0.NAME}",
+}
 _KINDS: Final = {
     Kind.CAMPAIGN: ("a campaign's description", f"its name is {FILE_NAME}"),
     Kind.SIDECAR: ("a sidecar", "an output beside it has its name"),
@@ -62,16 +61,10 @@ class Value(NamedTuple):
 
 @dataclass(slots=True)
 class Trial:
-    """One report of the file, as it would be stored.
+    """One report of the file, as it would be stored."""
 
-    Attributes:
-        row: its row of schema.TRIALS without the batch.
-        values: values that could come from several sources, with their source.
-
-    """
-
-    row: Row
-    values: list[Value]
+    row: Row  # its row of schema.TRIALS without the batch
+    values: list[Value]  # values that could come from several sources, with their source
 
     def lines(self) -> list[str]:
         """Return the context of the report, line by line."""
@@ -82,32 +75,21 @@ class Trial:
 
 @dataclass(slots=True)
 class Explanation:
-    """The kind of one file, and the result an ingest would have.
-
-    Attributes:
-        campaign, source_path: the key it would be stored under.
-        kind: a description of its kind; `why` is how it was recognised.
-        lines: every line that is not blank, if the reader can explain them.
-        rejects: rows of schema.REJECTS without the batch.
-        joined: what would be joined to an output without trials.
-        left_alone: whether an ingest of its folder skips it: it is hidden, a note, or ignored by campaign.yaml.
-        known: whether the lake has this version, None if no lake was given.
-        beside: the output, without ending, that a file of counters belongs to.
-
-    """
+    """The kind of one file, and the result an ingest would have."""
 
     path: Path
-    campaign: str
+    campaign: str  # with `source_path` the key it would be stored under
     source_path: str
-    kind: str
-    why: str
-    lines: list[Line] = field(default_factory=list)
+    kind: str  # a description of its kind
+    why: str  # how it was recognised
+    lines: list[Line] = field(default_factory=list)  # every line that is not blank, if the reader can explain them
     trials: list[Trial] = field(default_factory=list)
-    rejects: list[Row] = field(default_factory=list)
-    joined: Trial | None = None
+    rejects: list[Row] = field(default_factory=list)  # rows of schema.REJECTS without the batch
+    joined: Trial | None = None  # what would be joined to an output without trials
+    # Whether an ingest of its folder skips it: it is hidden, a note, or ignored by campaign.yaml.
     left_alone: bool = False
-    known: str | None = None
-    beside: str | None = None
+    known: str | None = None  # whether the lake has this version, None if no lake was given
+    beside: str | None = None  # the output, without ending, that a file of counters belongs to
 
     def text(self) -> str:
         """Return the explanation as text; long runs of lines of one kind are summarised."""
@@ -145,38 +127,26 @@ def show(path: Path, lake: Lake | None = None, *, within: Path | None = None) ->
     if there is none, only the file and its sidecar. Raises IntakeError if the path is not a file and CampaignError for
     an unusable campaign.yaml.
     """
-    with ExitStack() as stack:
-        room = cache(lambda: Path(stack.enter_context(TemporaryDirectory(prefix="dropline-"))))  # for archives
-        return _show(path, lake, within, room)
+    with TemporaryDirectory(prefix="dropline-") as room:  # for archives
+        target, found, left_alone = _find(path, within, Path(room))
+        resolver = Resolver(found)
+        described = (item for item in found if item.kind in {Kind.CAMPAIGN, Kind.SERVER, Kind.MACHINE})
+        own = resolver.outcome(target)
+        places = _places([*map(resolver.outcome, described), own])
+        kind, why = _kind(target)
+        explanation = Explanation(Path(target.where), *own.key, kind, why, rejects=own.rejects, left_alone=left_alone)
+        explanation.lines = _lines(target, own)
+        explanation.beside = own.observations[0]["beside"][0].as_py() if own.observations else None
+        explanation.trials = [Trial(row, _values(row, places)) for row in own.rows.get("trials", [])]
+        if target.kind is Kind.OUTPUT and not explanation.trials:
+            context = resolver.context(target, resolver.content(target))
+            row = {**context.resolve({}), "warnings": [*context.warnings]}
+            explanation.joined = Trial(row, _values(row, places))
+        explanation.known = _known(own, lake) if lake else None
+        return explanation
 
 
-def _show(path: Path, lake: Lake | None, within: Path | None, room: Callable[[], Path]) -> Explanation:
-    target, found, left_alone = _find(path, within, room)
-    resolver = Resolver(found)
-    around: list[Outcome] = []
-    own: Outcome | None = None
-    for item in found:
-        if item is target or item.kind in {Kind.CAMPAIGN, Kind.SERVER, Kind.MACHINE}:
-            around.append(resolver.outcome(item))
-            if item is target:
-                own = around[-1]
-    if own is None:
-        message = f"{path}: it changed while it was read; show it again"
-        raise IntakeError(message)
-    kind, why = _kind(target)
-    explanation = Explanation(target.file, *own.key, kind, why, rejects=own.rejects, left_alone=left_alone)
-    explanation.lines = _lines(target, own)
-    explanation.beside = own.observations[0]["beside"][0].as_py() if own.observations else None
-    places = _places(around)
-    explanation.trials = [Trial(row, _values(row, places)) for row in own.rows.get("trials", [])]
-    if target.kind is Kind.OUTPUT and not explanation.trials:
-        row = resolver.joined(target)
-        explanation.joined = Trial(row, _values(row, places))
-    explanation.known = _known(own, lake) if lake else None
-    return explanation
-
-
-def _find(path: Path, within: Path | None, room: Callable[[], Path]) -> tuple[Found, list[Found], bool]:
+def _find(path: Path, within: Path | None, room: Path) -> tuple[Found, list[Found], bool]:
     """Return the file, all files that an ingest would find with it, and whether the ingest skips the file."""
     file = path.absolute()
     file = file.parent.resolve() / file.name
@@ -188,8 +158,8 @@ def _find(path: Path, within: Path | None, room: Callable[[], Path]) -> tuple[Fo
         raise IntakeError(message)
     folder = within or next((above for above in file.parents if (above / FILE_NAME).is_file()), None)
     for place in (folder, path):
-        found = survey([place], room=room) if place else []
-        target = next((item for item in found if item.file in {file, file.resolve()}), None)
+        found = survey([place], room=lambda: room) if place else []
+        target = next((item for item in found if Path(item.where) in {file, file.resolve()}), None)
         if target:
             return target, found, bool(folder) and place is path
     if found:
@@ -201,27 +171,21 @@ def _find(path: Path, within: Path | None, room: Callable[[], Path]) -> tuple[Fo
 
 def _kind(item: Found) -> tuple[str, str]:
     """Return the kind of a file and how it was recognised."""
-    name = item.file.name
-    if item.kind is Kind.OUTPUT and item.reader:
-        return f"output of {item.reader.NAME}", _deciding_line(item, item.reader.sniff) or _AS_A_WHOLE
-    if item.kind is Kind.SERVER and item.server:
-        return f"a server configuration of {item.server.PRODUCT}", _deciding_line(
-            item, item.server.sniff
-        ) or _AS_A_WHOLE
     if item.kind is Kind.MACHINE:
         if item.fact is None:
             return "a file among machine facts", "the folder it is in"
         by_content = _deciding_line(item, lambda head: machines.recognise("", head) == item.fact)
-        return f"machine facts: {item.fact}", by_content or f"its name {name}"
-    if item.kind is Kind.WATCHED and item.watcher:
-        return f"counters or probes: {item.watcher.NAME}", _deciding_line(item, item.watcher.sniff) or _AS_A_WHOLE
+        return f"machine facts: {item.fact}", by_content or f"its name {Path(item.where).name}"
+    if item.kind in _OF_A_READER:
+        words = _OF_A_READER[item.kind].format(item.reader)
+        return words, _deciding_line(item, item.reader.sniff) or "its content as a whole"
     return _KINDS[item.kind]
 
 
 def _deciding_line(item: Found, sniff: Callable[[bytes], bool]) -> str | None:
     """Return the line that makes the head of a file recognisable, None if it is not recognised."""
     try:
-        head, _ = unpack(read(item.file, MAX_BYTES, HEAD_BYTES)[0], HEAD_BYTES)
+        head, _ = unpack(read(item.where, MAX_BYTES, HEAD_BYTES)[0], HEAD_BYTES)
     except Unreadable as error:
         return str(error)
     lines = head.splitlines(keepends=True)
@@ -237,7 +201,7 @@ def _deciding_line(item: Found, sniff: Callable[[bytes], bool]) -> str | None:
 def _lines(item: Found, outcome: Outcome) -> list[Line]:
     if item.kind is Kind.WATCHED:
         return list(_metrics(outcome))
-    if not item.reader or item.kind is not Kind.OUTPUT or outcome.raw["content"] is None:
+    if item.kind is not Kind.OUTPUT or outcome.raw["content"] is None:
         return []
     try:
         return [Line(*line) for line in contents.explain(item.reader, outcome.raw["content"])]

@@ -40,13 +40,11 @@ class Kept:
         self._kept: dict[Found, tuple[Key, Place]] = {}
 
     def survey(self) -> list[Found]:
-        """Return every file, recognised by the current code, as `files.survey` does for a folder.
-
-        A file without stored bytes keeps its kind. A campaign without a campaign.yaml gets its name as folder.
-        """
+        """Return every file, recognised by the current code, as `files.survey` does: a campaign is a folder."""
         found: dict[tuple[Path, str], Found] = {}
         for (campaign, path), place in self._places.items():
-            scope = self._scope(campaign, place)
+            name = place.scope or campaign
+            scope = Scope(Path(name), name, self._described.get(name))
             item = Found.at(scope.folder / path, scope, path)
             item.size = place.size_bytes
             if scope.campaign and scope.campaign.ignores(path):
@@ -58,7 +56,7 @@ class Kept:
             if place.sha256:
                 recognise(item, self._content(place)[:HEAD_BYTES])
                 continue
-            if place.format in set(Kind):
+            if place.format in set(Kind):  # it keeps its kind
                 item.kind = Kind(place.format)
             if item.kind is Kind.UNREADABLE:
                 item.reject = self._refused[campaign, path]
@@ -96,10 +94,6 @@ class Kept:
     def _content(self, place: Place) -> bytes:
         data: bytes = self._contents(place.file, place.row_group)[place.row].as_py()
         return data
-
-    def _scope(self, campaign: str, place: Place) -> Scope:
-        name = place.scope or campaign
-        return Scope(Path(name), name, self._described.get(name))
 
     @cached_property
     def _calls(self) -> dict[str, str]:

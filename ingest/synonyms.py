@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pyarrow as pa
 
 from dropline.ingest.schema import CONFIGURATION
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Value = str | int | float
 _VALUES: Final = (str, int, float)  # quicker to ask for than the union

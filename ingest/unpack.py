@@ -5,14 +5,12 @@ from __future__ import annotations
 import csv
 import hashlib
 import os
+from collections.abc import Callable, Iterable
 from itertools import groupby
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
-
     import pyarrow as pa
 
     from dropline.ingest.lake import Key, Lake, Place

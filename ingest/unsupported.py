@@ -82,10 +82,7 @@ _LINE: Final = re.compile(r"^[ \t]*(?=\S)(?!#(?![!i])|;(?! <<>>|; ->>)|//)", re.
 
 
 def describe(head: bytes) -> tuple[str, str] | None:
-    """Return the kind of an unsupported file and what to do about it, or None if unknown.
-
-    `head` is its first 64 KiB, or all of it, perhaps gzipped.
-    """
+    """Return the kind of an unsupported file and what to do about it, None if unknown; `head` is its first 64 KiB."""
     data, _ = unpack(head, HEAD_BYTES)
     if data.startswith(_CAPTURES):
         return "a packet capture: packets, not the report of a load test", _IGNORE

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import duckdb
@@ -16,15 +18,11 @@ import duckdb
 from dropline.ingest import log, views
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import printable
-from dropline.ingest.log import DamagedEntry
+from dropline.ingest.log import DamagedEntry, Entry, Part
 from dropline.ingest.parquet import reason, sha256_of
 from dropline.quoting import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator
-    from pathlib import Path
-
-    from dropline.ingest.log import Entry, Part
     from dropline.paths import Home
 
 MARKER: Final = "backup.json"  # in a home that is a backup: ingest/backup.py
@@ -49,18 +47,11 @@ class Fault(NamedTuple):
 
 @dataclass(slots=True)
 class Verified:
-    """The result of one `verify`.
+    """The result of one `verify`."""
 
-    Attributes:
-        batches: number of batches checked.
-        faults: what is wrong, with what to do.
-        set_aside: the folders that damaged files were moved to.
-
-    """
-
-    batches: int = 0
-    faults: list[Fault] = field(default_factory=list)
-    set_aside: list[Path] = field(default_factory=list)
+    batches: int = 0  # number of batches checked
+    faults: list[Fault] = field(default_factory=list)  # what is wrong, with what to do
+    set_aside: list[Path] = field(default_factory=list)  # the folders that damaged files were moved to
 
     def text(self) -> str:
         """Return the result as text: each fault with its file and what to do, then the total."""

@@ -8,10 +8,11 @@ one of which is in each of these lines.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
-from dropline.ingest.formats import READERS, Reject, Report, begins_like_json, prefixes
+from dropline.ingest.formats import READERS, Reader, Reject, Report, TextReader, begins_like_json, prefixes
 from dropline.ingest.formats.text import (
     HEAD_BYTES,
     MAX_LINES,
@@ -22,11 +23,6 @@ from dropline.ingest.formats.text import (
     uncoloured,
     unpack,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from dropline.ingest.formats import Reader, TextReader
 
 OF_TEXT: Final = tuple(cast("TextReader", reader) for reader in READERS if hasattr(reader, "LINES"))
 
@@ -51,20 +47,13 @@ class Piece(NamedTuple):
     text: str
 
 
-class _Claim(NamedTuple):
-    """A line that matches one or more tools, given as their readers."""
-
-    place: int
-    owners: frozenset[str]
-
-
 def behind(head: bytes) -> Reader | None:
     """Return the reader for the text behind line prefixes, or in JSON, of a file that no reader claims."""
     text = head_text(head)
     in_json = prefixes.may_be_json(text)
     if not in_json and (begins_like_json(head) or not hinted(text)):
         return None
-    return next((_known(each.text) for each in prefixes.unwrapped(text, _is_known)), None)
+    return next((_known(each.text) for each in prefixes.unwrapped(text, _known)), None)
 
 
 def parse(reader: Reader, data: bytes) -> Iterator[Report | Reject]:
@@ -88,10 +77,7 @@ def explain(reader: Reader, data: bytes) -> Iterator[tuple[int, str, str]]:
 
 
 def _pieces(reader: Reader, data: bytes) -> tuple[list[Piece], dict[int, tuple[str, ...]], Reject | None]:
-    """Return the parts of a file to parse separately, notes on them, and the gzip error, if any.
-
-    There are no parts if `reader` should parse the whole file.
-    """
+    """Return the parts to parse separately (none: `reader` parses it whole), notes on them, and the gzip error."""
     if not (own := _READERS.get(reader.NAME)):
         return [], {}, None
     plain = reader.sniff(data[:HEAD_BYTES])
@@ -105,7 +91,7 @@ def _pieces(reader: Reader, data: bytes) -> tuple[list[Piece], dict[int, tuple[s
         pieces = cut(bare, likely)
         return (pieces if len(pieces) > 1 or len(bare) < len(text) else []), {}, fault
     pieces, notes = [], {}
-    for each in prefixes.unwrapped(text, _is_known):
+    for each in prefixes.unwrapped(text, _known):
         for piece in cut(each.text, hinted(each.text), each.line):
             notes[len(pieces)] = each.notes
             pieces.append(piece)
@@ -129,13 +115,10 @@ def _is_of_one(content: bytes, reader: TextReader) -> bool:
 
 
 def _known(text: str) -> TextReader | None:
+    """Return the reader of a text that begins with its tool's output."""
     head = text.encode()
     likely = (reader for reader in hinted(text) if reader.LINES.search(text))
     return next((reader for reader in likely if reader.sniff(head)), None)
-
-
-def _is_known(text: str) -> bool:
-    return _known(text) is not None
 
 
 def hinted(text: str) -> list[TextReader]:
@@ -144,27 +127,24 @@ def hinted(text: str) -> list[TextReader]:
 
 
 def cut(text: str, readers: Iterable[TextReader], line: int = 1) -> list[Piece]:
-    """Cut a text that begins at `line` into pieces, one per change of tool; none if no tool's lines are found.
-
-    A line that two tools print belongs to the tool before it if possible, else to the one that follows.
-    """
+    """Cut a text that begins at `line` into pieces, one per change of tool; none if no tool's lines are found."""
     by_name = {reader.NAME: reader for reader in readers}
-    begins: list[tuple[int, frozenset[str]]] = []
-    doubtful: list[_Claim] = []  # ambiguous lines since the last unambiguous one
-    for claim in _claims(text, by_name.values()):
-        before = begins[-1][1] if begins else claim.owners
+    begins: list[tuple[int, set[str]]] = []
+    doubtful: list[tuple[int, set[str]]] = []  # ambiguous lines since the last unambiguous one
+    # A line that two tools print belongs to the tool before it if possible, else to the one that follows.
+    for place, owners in _claims(text, by_name.values()):
+        before = begins[-1][1] if begins else owners
         if not begins:
-            begins.append((0, claim.owners))
-        elif before & claim.owners:
-            begins[-1] = begins[-1][0], before & claim.owners
+            begins.append((0, owners))
+        elif before & owners:
+            begins[-1] = begins[-1][0], before & owners
         else:
-            alike = [each for each in doubtful if each.owners >= claim.owners]
-            begins.append(((alike or [claim])[0].place, claim.owners))
+            begins.append((next((at for at, others in doubtful if others >= owners), place), owners))
             doubtful = []
-        if len(claim.owners) == 1:
+        if len(owners) == 1:
             doubtful = []
         else:
-            doubtful.append(claim)
+            doubtful.append((place, owners))
     if not begins:
         return []
     ends = [*(place for place, _ in begins[1:]), len(text)]
@@ -187,11 +167,11 @@ def mentioned(text: str) -> str | None:
     return None
 
 
-def _claims(text: str, readers: Iterable[TextReader]) -> Iterator[_Claim]:
+def _claims(text: str, readers: Iterable[TextReader]) -> list[tuple[int, set[str]]]:
+    """Return the places of the lines that tools print, and the readers of these tools."""
     found: dict[int, set[str]] = {}
     for reader in readers:
         for match in reader.LINES.finditer(text):
             place = match.start() + (match[0][:1] in {"\r", "\n"})
             found.setdefault(place, set()).add(reader.NAME)
-    for place in sorted(found):
-        yield _Claim(place, frozenset(found[place]))
+    return sorted(found.items())

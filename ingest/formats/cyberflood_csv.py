@@ -18,7 +18,6 @@ from dropline.ingest.formats.throughput import (
     CONNECTIONS,
     MBITS,
     TRANSACTIONS,
-    Columns,
     Record,
     Series,
     Table,
@@ -64,10 +63,6 @@ def _runs(table: Table) -> Parts:
         yield _trial(polls, faults)
 
 
-def _is_header(columns: Columns) -> bool:
-    return columns.names >= _COLUMNS
-
-
 def _trial(polls: list[Record], faults: list[Reject]) -> Report | Reject:
     last = polls[-1]
     kinds = [last.words(name) for name in ("loadtype", "testtypev2", "testtypev1", "testname")]
@@ -109,4 +104,4 @@ def _trial(polls: list[Record], faults: list[Reject]) -> Report | Reject:
     return trial.conclude()
 
 
-sniff, parse = of_tables(_is_header, _runs, _EXPECTED)
+sniff, parse = of_tables(lambda columns: columns.names >= _COLUMNS, _runs, _EXPECTED)

@@ -47,12 +47,12 @@ def sniff(head: bytes) -> bool:
 
 def _read(text: bytes) -> Parts:
     run: _Run | None = None
-    for part in documents(text.decode("utf-8", "replace")):
+    for part in documents(text):
         if isinstance(part, Reject):
             yield part
             continue
-        line, document = part[0], Node(part[1])
-        for poll in document.items() if isinstance(part[1], list) else [document]:
+        line, document = part
+        for poll in document.items() if isinstance(document.value, list) else [document]:
             name = poll.words("runId")
             if name is None or "client" not in poll.members():
                 yield Reject(line, "JSON without `runId` and `client`", _EXPECTED)

@@ -151,11 +151,9 @@ class _Run(TextRun):
         self._after_status = True
 
     def end_line(self, end: str, *, blank_follows: bool) -> None:
-        """Record how a line ended: after lines with CR only, dnsblast prints a newline when it ends cleanly.
-
-        If `tr` converted all CRs to newlines, this is the blank line.
-        """
+        """Record how a line ended: after lines with CR only, dnsblast prints a newline when it ends cleanly."""
         if self._after_status:
+            # If `tr` converted all CRs to newlines, a blank line is this newline.
             self.closed = "\n" in end and (blank_follows or self._last_end in {"\r", ""})
             self._last_end, self._after_status = end, False
 

@@ -92,18 +92,10 @@ def prints(heads: str, titles: tuple[str, ...], last: str) -> Sniff:
 
 @dataclass
 class PerfRun(TextRun):
-    """One process of dnsperf or resperf.
+    """One process of dnsperf or resperf."""
 
-    Attributes:
-        title: the first line that the tool prints.
-        flags: the options without a value.
-        values: matched groups of the figures by section and key.
-        buckets: of the latency histogram: upper bounds in s and number of answers.
-
-    """
-
-    title: ClassVar[str]
-    flags: ClassVar[str]
+    title: ClassVar[str]  # the first line that the tool prints
+    flags: ClassVar[str]  # the options without a value
     remedies = (
         ("unable to open file", "check the path behind -d, and that the file can be read"),
         ("invalid server address", "give -s an address, or a name that the client can resolve"),
@@ -113,8 +105,8 @@ class PerfRun(TextRun):
     )
 
     options: dict[str, list[str]] = field(default_factory=dict)
-    values: dict[tuple[str, str], tuple[str | None, ...]] = field(default_factory=dict)
-    buckets: list[tuple[float, int]] = field(default_factory=list)
+    values: dict[tuple[str, str], tuple[str | None, ...]] = field(default_factory=dict)  # (section, key) -> groups
+    buckets: list[tuple[float, int]] = field(default_factory=list)  # of the latencies: upper bound in s, answers
     section: str = ""
     titled: bool = False
     http: dict[str, int] = field(default_factory=dict)  # answers by HTTP's code, of DNS over HTTPS
@@ -390,17 +382,16 @@ class _Run(PerfRun):
         self.facts["drop_time_s"], self.facts["clients"] = timeout_s, clients
         self.details |= {"transport": transport, "threads": threads, "outstanding": outstanding}
         self.observe("outstanding_window", outstanding, "queries")
-        self.facts["method"] = "; ".join(
-            [
-                *self._length(),
-                transport,
-                plural(clients, "client"),
-                plural(threads, "thread"),
-                f"{outstanding} outstanding",
-                f"time-out {plural(timeout_s, 's')}",
-                *shared_words(self.options, _WORDS),
-            ]
-        )
+        words = [
+            *self._length(),
+            transport,
+            plural(clients, "client"),
+            plural(threads, "thread"),
+            f"{outstanding} outstanding",
+            f"time-out {plural(timeout_s, 's')}",
+            *shared_words(self.options, _WORDS),
+        ]
+        self.facts["method"] = "; ".join(words)
 
     def _length(self) -> list[str]:
         limit_s, runs = self.option("l"), self.option("n")

@@ -56,20 +56,13 @@ def sniff(head: bytes) -> bool:
 
 @dataclass
 class TableRun(TextRun):
-    """One process of dnstrace or dnspyre.
+    """One process of dnstrace or dnspyre."""
 
-    Attributes:
-        last_timing: the last row of the timings; without it the table was cut.
-        counters: the counters of the table, by our names; `wanted` is the number of requests asked for.
-        sections: rows of the lists below the table, by list name.
+    last_timing: ClassVar[str]  # the last row of the timings; without it the table was cut
 
-    """
-
-    last_timing: ClassVar[str]
-
-    counters: dict[str, int] = field(default_factory=dict)
-    wanted: int | None = None
-    sections: dict[str, dict[str, int]] = field(default_factory=dict)
+    counters: dict[str, int] = field(default_factory=dict)  # of the table, by our names
+    wanted: int | None = None  # the number of requests asked for
+    sections: dict[str, dict[str, int]] = field(default_factory=dict)  # rows of the lists below the table, by list name
     section: str = ""
     datapoints: int = 0
     timings_ms: dict[str, float] = field(default_factory=dict)

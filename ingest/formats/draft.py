@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from dropline.ingest.formats import Observation, Report
+from dropline.ingest.formats import Observation, Report, Row
 from dropline.ingest.formats.text import MAX_SERIES, quote
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from dropline.ingest.formats import Row
-
 
 _NAMED: Final = 3
 _PERCENTILES: Final = (50, 90, 95, 99)
@@ -44,22 +39,13 @@ class Tally:
 
 @dataclass(slots=True)
 class Draft:
-    """The data of one trial so far; missing values are None.
+    """The data of one trial so far; missing values are None."""
 
-    Attributes:
-        line: first line of the trial in the file, 0 if not known yet.
-        facts: columns of schema.TRIALS.
-        details: everything else that is reported.
-        observations: rows of schema.OBSERVATIONS.
-        warnings: notes for the user, one sentence each.
-
-    """
-
-    line: int = 1
-    facts: Row = field(default_factory=dict)
-    details: Row = field(default_factory=dict)
-    observations: list[Observation] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    line: int = 1  # first line of the trial in the file, 0 if not known yet
+    facts: Row = field(default_factory=dict)  # columns of schema.TRIALS
+    details: Row = field(default_factory=dict)  # everything else that is reported
+    observations: list[Observation] = field(default_factory=list)  # rows of schema.OBSERVATIONS
+    warnings: list[str] = field(default_factory=list)  # notes for the user, one sentence each
 
     def observe(
         self, metric: str, value: float | None, unit: str, label: str | None = None, t_s: float | None = None

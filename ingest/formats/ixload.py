@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from dropline.ingest.formats import Parts, Reject
-from dropline.ingest.formats.throughput import MBITS, Columns, Series, Table, Trial, number, of_tables
+from dropline.ingest.formats.throughput import MBITS, Series, Table, Trial, number, of_tables
 
 NAME = "ixload"
 
@@ -25,10 +25,6 @@ _SERIES: Final = (
     Series("httpsimulatedusers", "simulated_users", "users"),
 )
 _TRAILER_LINES: Final = 1
-
-
-def _is_header(columns: Columns) -> bool:
-    return _THROUGHPUT in columns.keys
 
 
 def _trial(table: Table) -> Parts:
@@ -58,4 +54,4 @@ def _trial(table: Table) -> Parts:
     yield trial.conclude()
 
 
-sniff, parse = of_tables(_is_header, _trial, _EXPECTED, has_prose=True)
+sniff, parse = of_tables(lambda columns: _THROUGHPUT in columns.keys, _trial, _EXPECTED, has_prose=True)

@@ -15,17 +15,13 @@ from itertools import groupby
 from typing import Final
 
 from dropline.ingest.formats import Parts, Reject, Report
-from dropline.ingest.formats.throughput import Columns, Record, Table, Trial, of_tables, total
+from dropline.ingest.formats.throughput import Record, Table, Trial, of_tables, total
 
 NAME = "ixnetwork"
 
 _EXPECTED: Final = "expected AggregateResults.csv or iteration.csv of a QuickTest, from `Trial,Framesize,Iteration` on"
 _CLOSE: Final = 0.01
 _START: Final = [("trial", ""), ("framesize", ""), ("iteration", "")]
-
-
-def _is_header(columns: Columns) -> bool:
-    return columns.keys[:3] == _START
 
 
 def _trials(table: Table) -> Parts:
@@ -84,4 +80,4 @@ def _number(record: Record, name: str, unit: str) -> float | None:
     return record.number(f"agg{name}", name, unit=unit)
 
 
-sniff, parse = of_tables(_is_header, _trials, _EXPECTED)
+sniff, parse = of_tables(lambda columns: columns.keys[:3] == _START, _trials, _EXPECTED)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dropline.ingest.formats import Parse, Reject, Row, Sniff
 from dropline.ingest.formats.text import Part, head_text, instant, quote
 from dropline.ingest.formats.throughput import Fields, Trial, accounted, concluded
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from datetime import datetime
 
 _MAX_FAULTS: Final = 100
 _MAX_DOCUMENTS: Final = 100_000
@@ -22,12 +20,13 @@ _NEXT: Final = re.compile(r"\s*(?=[\[{])")
 _DOCUMENT: Final = re.compile(r"^[\[{]", re.MULTILINE)
 
 
-def documents(text: str) -> Iterator[tuple[int, Any] | Reject]:
+def documents(data: bytes) -> Iterator[tuple[int, Node] | Reject]:
     """Yield (line, value) of each JSON document of a text: one, JSON lines, or several appended.
 
     Invalid text is one reject, and parsing continues at the next line on which a document begins. A text of more than
     _MAX_VALUES values is one reject, too.
     """
+    text = data.decode("utf-8", "replace")
     if sum(map(text.count, "{[,")) > _MAX_VALUES:
         yield Reject(1, f"more than {_MAX_VALUES} values", "split the file into one file per test")
         return
@@ -52,7 +51,7 @@ def documents(text: str) -> Iterator[tuple[int, Any] | Reject]:
             line += text.count("\n", place, following.start())
             place = following.start()
             continue
-        yield line, value
+        yield line, Node(value)
         line += text.count("\n", place, end)
         place = end
         if (found := found + 1) == _MAX_DOCUMENTS:
@@ -62,9 +61,9 @@ def documents(text: str) -> Iterator[tuple[int, Any] | Reject]:
         yield Reject(line, f"{what}: {quote(rest)}", "keep only the JSON of the tool in the file, or split it")
 
 
-def in_documents(text: bytes, read: Callable[[int, Any], Iterable[Part]]) -> Iterator[Part | Reject]:
+def in_documents(text: bytes, read: Callable[[int, Node], Iterable[Part | Reject]]) -> Iterator[Part | Reject]:
     """Yield the results of `read` for each (line, JSON document) of a text, and rejects for invalid JSON."""
-    for document in documents(text.decode("utf-8", "replace")):
+    for document in documents(text):
         if isinstance(document, Reject):
             yield document
         else:
@@ -121,11 +120,7 @@ def has_strings(*strings: str) -> Sniff:
 
 def of_documents(trials: Callable[[int, Node], Iterable[Trial | Reject]], expected: str) -> Parse:
     """Return a reader's `parse`: what `trials` finds in each JSON document, given its line."""
-
-    def read(line: int, document: Any) -> Iterator[Any]:
-        return map(concluded, trials(line, Node(document)))
-
-    return accounted(partial(in_documents, read=read), expected)
+    return accounted(partial(in_documents, read=lambda line, root: map(concluded, trials(line, root))), expected)
 
 
 def mapping(value: object) -> Row:

@@ -7,17 +7,15 @@ avalanche_scen.cc); perfdhcp(8) describes the options.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.formats.perfdhcp_lines import KEYS, START, Process, Stage, clean_counters, recognise
+from dropline.ingest.formats.perfdhcp_lines import KEYS, START, Line, Process, Stage, clean_counters, recognise
 from dropline.ingest.formats.perfdhcp_report import conclude
 from dropline.ingest.formats.text import HEAD_BYTES, MAX_TEXT_BYTES, lines, parts, unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from dropline.ingest.formats import Reject, Report
-    from dropline.ingest.formats.perfdhcp_lines import Line
 
 NAME = "perfdhcp"
 
@@ -61,10 +59,7 @@ def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
 
 
 def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
-    """Yield (number, text, interpretation) of every line that is not blank; numbers count from 1.
-
-    Parses like `parse`. Text glued to other text is yielded as a separate line with the number of its line.
-    """
+    """Yield (number, text, interpretation) of every line that is not blank, and of text glued to one."""
     text, _ = unpack(data, MAX_TEXT_BYTES)
     for number, said, kind, trial in _walk(text, Process(), line):
         yield number, said, _taken_for(kind, trial)

@@ -9,6 +9,7 @@ against the skeleton, and the numbers of all reports become one matrix. A report
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -19,15 +20,12 @@ import pyarrow.compute as pc
 
 from dropline.ingest.formats.perfdhcp_lines import COUNTERS, DELAY_KEYS, DELAYS, INTERIM, PLACES
 from dropline.ingest.formats.perfdhcp_lines import START as FIRST
-from dropline.ingest.formats.perfdhcp_options import parse_command
+from dropline.ingest.formats.perfdhcp_options import Options, parse_command
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from dropline.ingest.formats import Row
-    from dropline.ingest.formats.perfdhcp_options import Options
 
 START: Final = b"Running: perfdhcp -"
 
@@ -65,24 +63,15 @@ FACTS: Final = ("command", "offered_rate", "achieved_rate", "sent", "received", 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Figures:
-    """The figures of n reports of one form, with E exchanges and L interim lines.
+    """The figures of n reports of one form, with E exchanges and L interim lines."""
 
-    Attributes:
-        usual: whether a report deserves no remark; the other attributes are valid only for those.
-        facts: the values of FACTS of each report.
-        settings: the other columns of schema.TRIALS of each report; equal ones are one object.
-        report_s: the nominal seconds between two interim lines of each report.
-        exchanges: columns of schema.EXCHANGES -> n * E values, report by report.
-        interims: the cumulative counters INTERIM, of shape (kinds, n, L, E).
-
-    """
-
-    usual: list[bool]
-    facts: list[tuple[Any, ...]]
+    usual: list[bool]  # whether a report deserves no remark; the other attributes are valid only for those
+    facts: list[tuple[Any, ...]]  # the values of FACTS of each report
+    # The other columns of schema.TRIALS of each report; equal ones are one object.
     settings: list[tuple[tuple[str, Any], ...]]
-    report_s: list[float | None]
-    exchanges: dict[str, pa.Array]
-    interims: NDArray[np.int64]
+    report_s: list[float | None]  # the nominal seconds between two interim lines of each report
+    exchanges: dict[str, pa.Array]  # columns of schema.EXCHANGES -> n * E values, report by report
+    interims: NDArray[np.int64]  # the cumulative counters INTERIM, of shape (kinds, n, L, E)
 
     def told(self, number: int) -> Row:
         """Return the facts of one report, as `perfdhcp.parse` tells them."""
@@ -92,23 +81,15 @@ class Figures:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Form:
-    """Where the numbers stand in all reports with one skeleton, as indices among all of a report's numbers.
+    """Where the numbers stand in all reports with one skeleton, as indices among all of a report's numbers."""
 
-    Attributes:
-        exchanges: their names, E in order, and their positions in the protocol.
-        rate: of the achieved rate; `malformed` of the malformed packets; `expected` of the offered rate, if printed.
-        figures: of the exchanges' figures, in the order of _FIGURES; shape (figures, E).
-        interims: of the interim lines' counters; shape (kinds, L, E).
-
-    """
-
-    exchanges: tuple[str, ...]
-    positions: tuple[int, ...]
-    rate: int
-    malformed: int
-    expected: int | None
-    figures: NDArray[np.int64]
-    interims: NDArray[np.int64]
+    exchanges: tuple[str, ...]  # their names, E in order
+    positions: tuple[int, ...]  # of the exchanges in the protocol
+    rate: int  # of the achieved rate
+    malformed: int  # of the malformed packets
+    expected: int | None  # of the offered rate, if printed
+    figures: NDArray[np.int64]  # of the exchanges' figures, in the order of _FIGURES; shape (figures, E)
+    interims: NDArray[np.int64]  # of the interim lines' counters; shape (kinds, L, E)
 
     def read(self, texts: Sequence[bytes]) -> Figures:
         """Return the figures of reports of this form."""

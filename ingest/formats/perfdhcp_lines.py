@@ -15,12 +15,11 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dropline.ingest.formats.draft import Draft, Tally
-from dropline.ingest.formats.perfdhcp_options import EXCHANGES
+from dropline.ingest.formats.perfdhcp_options import EXCHANGES, Pair
 from dropline.ingest.formats.text import count
 
 if TYPE_CHECKING:
     from dropline.ingest.formats import Row
-    from dropline.ingest.formats.perfdhcp_options import Pair
 
 START: Final = "Running: perfdhcp"
 
@@ -240,10 +239,7 @@ class Line(NamedTuple):
 
 
 def recognise(text: str, *, in_leases: bool) -> tuple[Line | None, Any]:
-    """Return the kind of a line without a known key, None if it is unknown, and its payload.
-
-    Rows of leases are recognised only `in_leases`, after the start of their table.
-    """
+    """Return the kind of a line without a known key, None if unknown, and its payload; leases only `in_leases`."""
     if text.startswith(START):
         return _COMMAND, text.removeprefix("Running: ")
     if text in _LINES:
@@ -267,10 +263,7 @@ def recognise(text: str, *, in_leases: bool) -> tuple[Line | None, Any]:
 
 
 def clean_counters(line: str) -> Counters | None:
-    """Return the counters of an interim line with a custom separator (`-C`).
-
-    It has no labels, but of its four counters per exchange the third follows from the first two.
-    """
+    """Return the counters of an interim line with a custom separator (`-C`), which has no labels."""
     match = _CLEAN.fullmatch(line) if len(line) <= _LONGEST else None
     numbers = line.split(match[1]) if match else []
     width, rest = divmod(len(numbers), 4)
@@ -279,7 +272,7 @@ def clean_counters(line: str) -> Counters | None:
     counters = _table([numbers[i : i + width] for i in range(0, len(numbers), width)])
     if counters is None:
         return None
-    sent, received, drops, _ = counters
+    sent, received, drops, _ = counters  # the third follows from the first two
     return counters if drops == [max(s - r, 0) for s, r in zip(sent, received, strict=True)] else None
 
 
@@ -323,10 +316,6 @@ def _option(trial: Process, match: re.Match[str]) -> bool:
     if option:
         trial.arguments.append((option, match[2]))
     return option is not None
-
-
-def _flag(trial: Process, option: str) -> None:
-    trial.arguments.append((option, ""))
 
 
 def _interim_counters(trial: Process, counters: Counters) -> None:
@@ -373,8 +362,7 @@ def _drops_ratio(trial: Process, text: str) -> bool:
     ratio = _number(printed)
     if ratio is None or printed == text:
         return False
-    share = ratio / 100 if math.isfinite(ratio) else None
-    return trial.fill({"drop_ratio": share, "drop_ratio_printed": printed})
+    return trial.fill({"drop_ratio": _finite(ratio / 100), "drop_ratio_printed": printed})
 
 
 def _delay(trial: Process, text: str, column: str) -> bool:
@@ -449,7 +437,7 @@ _TOTALS: Final = {
 _KNOWN: Final = Line("known text")
 _COMMAND: Final = Line("command line", partial(_set, name="command"), Stage.STARTED)
 _SCENARIO: Final = Line("scenario", partial(_set, name="scenario"), Stage.SCENARIO)
-_FLAGGED: Final = Line("option without value", _flag)
+_FLAGGED: Final = Line("option without value", lambda trial, option: trial.arguments.append((option, "")))
 _COUNTERS: Final = Line("interim counters", _interim_counters, Stage.LOAD)
 _FAILURE: Final = Line("error", _fail, Stage.ERROR)
 _LEASED: Final = Line("lease", _lease)

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import compress
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dropline.ingest.formats.text import plural
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 Pair = tuple[str, str]
 
@@ -67,37 +65,22 @@ _REPEATED: Final = frozenset({*_ORDERED, "b", "o", "or"})
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The load that one command line defines.
-
-    Attributes:
-        exchanges: the exchanges of the report, in order.
-        offered_rate: `-r` in exchanges per second.
-        duration_s: how long load is offered: `-p`, or `-n` requests at `-r`, whichever ends first.
-        drop_times_s: of the first and of the second exchange; None if there is none.
-        wait_s: `-W`, in seconds (microseconds on the command line).
-        report_s: `-t`, the seconds between two interim reports.
-        wrapped: whether a user's command prints between the lines (`-w`).
-        clients: number of simulated clients; None with a list of MAC addresses (`-M`), whose length is not printed.
-        most_drops: `-D` of the first and of the second exchange, as given.
-        ignored: options that were given but that the scenario does not use.
-        method: the options that shape the load, in a canonical form.
-
-    """
+    """The load that one command line defines."""
 
     protocol: str
     scenario: str
-    exchanges: tuple[str, ...]
+    exchanges: tuple[str, ...]  # the exchanges of the report, in order
     rate_unit: str
-    offered_rate: float | None
-    duration_s: float | None
-    drop_times_s: tuple[float | None, float | None]
-    wait_s: float
-    report_s: float | None
-    clients: int | None
-    most_drops: tuple[str, ...]
-    wrapped: bool
-    ignored: tuple[str, ...]
-    method: str
+    offered_rate: float | None  # `-r` in exchanges per second
+    duration_s: float | None  # how long load is offered: `-p`, or `-n` requests at `-r`, whichever ends first
+    drop_times_s: tuple[float | None, float | None]  # of the first and of the second exchange; None if there is none
+    wait_s: float  # `-W`, in seconds (microseconds on the command line)
+    report_s: float | None  # `-t`, the seconds between two interim reports
+    clients: int | None  # simulated ones; None with a list of MAC addresses (`-M`), whose length is not printed
+    most_drops: tuple[str, ...]  # `-D` of the first and of the second exchange, as given
+    wrapped: bool  # whether a user's command prints between the lines (`-w`)
+    ignored: tuple[str, ...]  # options that were given but that the scenario does not use
+    method: str  # the options that shape the load, in a canonical form
 
     def facts(self) -> dict[str, Any]:
         """Return the columns of schema.TRIALS known from the options alone."""

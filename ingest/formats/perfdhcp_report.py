@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from operator import sub
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from dropline.ingest.formats import Reject, Report
-from dropline.ingest.formats.perfdhcp_lines import INTERIM, PLACES, Stage
-from dropline.ingest.formats.perfdhcp_options import EXCHANGES, UNKNOWN_OPTIONS, parse_command, parse_options
+from dropline.ingest.formats import Reject, Report, Row
+from dropline.ingest.formats.perfdhcp_lines import INTERIM, PLACES, Process, Stage
+from dropline.ingest.formats.perfdhcp_options import EXCHANGES, UNKNOWN_OPTIONS, Options, parse_command, parse_options
 from dropline.ingest.formats.text import MAX_SERIES, plural, quote
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from dropline.ingest.formats import Row
-    from dropline.ingest.formats.perfdhcp_lines import Process
-    from dropline.ingest.formats.perfdhcp_options import Options
 
 _NEARLY_ALL: Final = 0.98
 _OF_A_HEADER: Final = frozenset({"method", "protocol", "wait_s", "scenario"})
@@ -53,8 +47,13 @@ def conclude(trial: Process) -> Report | Reject:
 
 
 def _report(trial: Process) -> Report:
-    options = _options(trial)
-    faults = _faults(trial, options)
+    options: Options | None = None
+    if trial.command is not None:
+        options = parse_command(trial.command)
+    elif trial.arguments:
+        options = parse_options(tuple(trial.arguments))  # as `-x a` decodes them
+    gave_up = options is not None and _gave_up(trial.exchanges, options)
+    faults = _faults(trial, options, gave_up=gave_up)
     slots = _slots(trial, options)
     if trial.width and not slots:
         faults.append("The interim lines are left out: it is not known which exchanges they count.")
@@ -63,26 +62,19 @@ def _report(trial: Process) -> Report:
         trial.observe("distinct_addresses", len(set(addresses)), "leases", label)
     return Report(
         line=trial.line,
-        facts={**_facts(trial, options), "completed": not (faults or trial.interrupted)},
+        facts={**_facts(trial, options, gave_up=gave_up), "completed": not (faults or trial.interrupted)},
         exchanges=trial.exchanges,
         intervals=_intervals(trial, slots, options.report_s if options else None),
         observations=trial.observations,
-        warnings=[*faults, *_notes(trial, options), *_figures(trial.exchanges), *_lines(trial, options)],
+        warnings=[*faults, *_notes(trial, options, gave_up=gave_up), *_strange_lines(trial, options)],
     )
-
-
-def _options(trial: Process) -> Options | None:
-    """Return the options from the header, else those decoded by `-x a`."""
-    if trial.command is not None:
-        return parse_command(trial.command)
-    return parse_options(tuple(trial.arguments)) if trial.arguments else None
 
 
 def _is_avalanche(trial: Process) -> bool:
     return trial.provisioned or trial.scenario == "avalanche"
 
 
-def _faults(trial: Process, options: Options | None) -> list[str]:
+def _faults(trial: Process, options: Options | None, *, gave_up: bool) -> list[str]:
     """Return signs that a report is incomplete or inconsistent."""
     faults = []
     found = tuple(row["exchange"] for row in trial.exchanges)
@@ -103,7 +95,7 @@ def _faults(trial: Process, options: Options | None) -> list[str]:
         asked, printed = options.offered_rate, trial.expected_rate
         if not math.isclose(asked, printed, rel_tol=1e-4):  # six digits are printed
             faults.append(f"-r {asked:.15g} contradicts the expected rate, {printed:.15g}: its line is cut off.")
-    if options and _gave_up(trial.exchanges, options) and _ran_s(trial, options) < (options.drop_times_s[0] or 0):
+    if options and gave_up and _ran_s(trial, options) < (options.drop_times_s[0] or 0):
         limits = " and ".join(options.most_drops)
         faults.append(
             f"-D {limits} also counts requests under way, and ended the trial before any answer was late: its loss "
@@ -123,7 +115,7 @@ def _slots(trial: Process, options: Options | None) -> tuple[str, ...]:
     return next((names for names in candidates if len(names) == slots), ())
 
 
-def _facts(trial: Process, options: Options | None) -> Row:
+def _facts(trial: Process, options: Options | None, *, gave_up: bool) -> Row:
     """Return the columns of schema.TRIALS except `completed`."""
     rows = trial.exchanges
     leases = len(rows) > 1 or trial.rate_name == "4-way exchanges"
@@ -148,7 +140,7 @@ def _facts(trial: Process, options: Options | None) -> Row:
         if trial.command is None:  # `-x a` decodes only some of the options
             said = {name: value for name, value in said.items() if name not in _OF_A_HEADER}
         facts |= said
-        facts["duration_s"] = None if _gave_up(rows, options) else options.duration_s
+        facts["duration_s"] = None if gave_up else options.duration_s
     if _is_avalanche(trial):
         facts["offered_rate"] = None  # perfdhcp prints -r as the expected rate, but all clients start at once
     return facts
@@ -192,8 +184,8 @@ def _intervals(trial: Process, exchanges: tuple[str, ...], report_s: float | Non
     }
 
 
-def _notes(trial: Process, options: Options | None) -> list[str]:
-    """Return notes about events in the trial."""
+def _notes(trial: Process, options: Options | None, *, gave_up: bool) -> list[str]:
+    """Return notes about events in the trial and about missing figures."""
     notes = []
     if trial.command is None:
         notes.append(UNKNOWN_OPTIONS)
@@ -203,7 +195,7 @@ def _notes(trial: Process, options: Options | None) -> list[str]:
         notes.append(f"Only the first {MAX_SERIES} interim lines and packets are kept.")
     if _is_avalanche(trial) and any(row["drops"] for row in trial.exchanges):
         notes.append("The avalanche was interrupted before all clients had their answers.")
-    if options and _gave_up(trial.exchanges, options):
+    if options and gave_up:
         notes.append(f"It ended early: -D allows {' and '.join(options.most_drops)} drops.")
     if options and options.ignored:
         notes.append(f"The avalanche scenario ignores {', '.join(options.ignored)}.")
@@ -211,22 +203,16 @@ def _notes(trial: Process, options: Options | None) -> list[str]:
         notes.append(f"{count} malformed packets came in{trial.incorrect.mentioned}.")
     if count := trial.failed.count:
         notes.append(f"{count} packets could not be received{trial.failed.mentioned}.")
+    for row in trial.exchanges:
+        name, printed = row["exchange"], row["drop_ratio_printed"]
+        if printed is not None and row["drop_ratio"] is None:
+            notes.append(f"The drops ratio of {name} is {printed}, not a number: {row['sent']} sent.")
+        if row["min_delay_ms"] is None and name != "RELEASE":  # which has no answer
+            notes.append(f"{name} has no delays (min delay inf or n/a): no answer was received.")
     return notes
 
 
-def _figures(exchanges: list[Row]) -> list[str]:
-    """Note the missing figures. A DHCPRELEASE has no answer, so it has no delays."""
-    warnings = []
-    for row in exchanges:
-        name, printed = row["exchange"], row["drop_ratio_printed"]
-        if printed is not None and row["drop_ratio"] is None:
-            warnings.append(f"The drops ratio of {name} is {printed}, not a number: {row['sent']} sent.")
-        if row["min_delay_ms"] is None and name != "RELEASE":
-            warnings.append(f"{name} has no delays (min delay inf or n/a): no answer was received.")
-    return warnings
-
-
-def _lines(trial: Process, options: Options | None) -> list[str]:
+def _strange_lines(trial: Process, options: Options | None) -> list[str]:
     """Note the lines that were not understood; a wrapped command may print anything."""
     strange = trial.strange
     if options and options.wrapped:

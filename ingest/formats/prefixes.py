@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, pairwise
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -15,8 +16,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from dropline.ingest.formats.text import HEAD_BYTES, MAX_TEXT_BYTES, plural, uncoloured, unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from dropline.ingest.formats import Report
 
 _DEEPEST: Final = 4  # nested prefixes
@@ -79,7 +78,7 @@ class _Line(NamedTuple):
     text: str
 
 
-def unwrapped(text: str, is_known: Callable[[str], bool]) -> list[Text]:
+def unwrapped(text: str, is_known: Callable[[str], object]) -> list[Text]:
     """Return the texts behind line prefixes, or in JSON, for which `is_known` accepts the beginning."""
     if text.startswith(_IN_DOCKER):
         text = uncoloured("\n".join(map(_from_docker, text.split("\n"))))

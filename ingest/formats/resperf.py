@@ -120,19 +120,18 @@ class _Run(PerfRun):
         self.facts["clients"], self.facts["drop_time_s"] = clients, timeout_s
         self.details |= {"transport": transport, "outstanding": outstanding, "ramp_to": top, "ramp_s": ramp_s}
         self.observe("outstanding_window", outstanding, "queries")
-        self.facts["method"] = "; ".join(
-            [
-                f"ramp to {top:.15g}/s in {plural(ramp_s, 's')}",
-                *((f"then constant for {plural(constant_s, 's')}",) if constant_s else ()),
-                transport,
-                plural(clients, "client"),
-                f"{outstanding} outstanding",
-                f"time-out {plural(timeout_s, 's')}",
-                f"buckets of {plural(self.option('i', 0.5) or 0.5, 's')}",
-                *((f"at most {limit:.15g} % loss",) if limit < 100 else ()),
-                *shared_words(self.options, {**LOAD_OPTIONS, "F": "at most {} behind"}),
-            ]
-        )
+        words = [
+            f"ramp to {top:.15g}/s in {plural(ramp_s, 's')}",
+            *((f"then constant for {plural(constant_s, 's')}",) if constant_s else ()),
+            transport,
+            plural(clients, "client"),
+            f"{outstanding} outstanding",
+            f"time-out {plural(timeout_s, 's')}",
+            f"buckets of {plural(self.option('i', 0.5) or 0.5, 's')}",
+            *((f"at most {limit:.15g} % loss",) if limit < 100 else ()),
+            *shared_words(self.options, {**LOAD_OPTIONS, "F": "at most {} behind"}),
+        ]
+        self.facts["method"] = "; ".join(words)
 
     def _plot(self) -> Result:
         self.warnings.append("This is the plot of a run (-P): what was sent and lost in total is in resperf's report.")

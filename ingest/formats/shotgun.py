@@ -38,11 +38,11 @@ _SERIES: Final = (
 def _read(text: bytes) -> Parts:
     begun = 0
     header, periods = Node({}), list[Node]()
-    for part in documents(text.decode("utf-8", "replace")):
+    for part in documents(text):
         if isinstance(part, Reject):
             yield part
             continue
-        line, record = part[0], Node(part[1])
+        line, record = part
         kind = record.get("type")
         if kind == "header":
             begun, header, periods = line, record, []

@@ -10,16 +10,14 @@ from __future__ import annotations
 import re
 import sqlite3
 import time
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dropline.ingest.formats import Parts, Reject, Report
 from dropline.ingest.formats.testcenter_rfc2544 import TOOL, several_trials, trial_of
 from dropline.ingest.formats.text import HEAD_BYTES, unpack
 from dropline.ingest.formats.throughput import MAX_TABLE_BYTES, Columns, Record, Trial
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 NAME = "testcenter_results"
 
@@ -131,9 +129,10 @@ def _rfc2544_tables(connection: sqlite3.Connection, tables: Tables) -> Iterator[
     matches = [match for name in sorted(tables) if (match := _RFC2544.fullmatch(name))]
     for kind in dict.fromkeys(match[1] for match in matches):
         named = {match[2]: match[0] for match in matches if match[1] == kind}
+        spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind).lower()  # `BackToBack` is `back to back`
         for level in _LEVELS:
             if level in named and connection.execute(f"select 1 from {_quoted(named[level])} limit 1").fetchone():  # noqa: S608
-                yield named[level], f"RFC 2544 {_spaced(kind)}"
+                yield named[level], f"RFC 2544 {spaced}"
                 break
 
 
@@ -221,8 +220,3 @@ def _rows(connection: sqlite3.Connection, tables: Tables, name: str) -> list[tup
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
-
-
-def _spaced(kind: str) -> str:
-    """Return `BackToBack` as `back to back`."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind).lower()

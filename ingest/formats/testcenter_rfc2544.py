@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 from dropline.ingest.formats.throughput import Record, Trial, number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 TOOL: Final = "Spirent TestCenter"
 
@@ -73,11 +71,9 @@ def _rate(printed: float | None, frames: int | None, duration: float | None) -> 
 
 
 def _aggregate_load(record: Record) -> float | None:
-    """Return the offered load in frames/s of all ports.
-
-    If the load is displayed in frames/s, two columns have that name; the first is the load of one port.
-    """
+    """Return the offered load in frames/s of all ports."""
     places = record.columns.places("offeredload", "fps")
+    # If the load is displayed in frames/s, two columns have that name; the first is the load of one port.
     displayed = "fps" in (record.columns.unit("intendedload"), record.columns.unit("throughput"))
     if displayed:
         places = places[1:]

@@ -11,7 +11,8 @@ label. Rates are set only if the view shows them.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from dropline.ingest.formats import Parts, Reject
 from dropline.ingest.formats.testcenter_rfc2544 import TOOL
@@ -28,9 +29,6 @@ from dropline.ingest.formats.throughput import (
     tables,
     total,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 NAME = "testcenter_views"
 

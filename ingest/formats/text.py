@@ -8,17 +8,13 @@ import json
 import math
 import re
 import zlib
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from functools import lru_cache
-from itertools import groupby
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from itertools import chain, groupby
+from typing import Final, TypeVar, cast
 
-from dropline.ingest.formats import Reject, Report
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from dropline.ingest.formats import Row
+from dropline.ingest.formats import Reject, Report, Row
 
 Part = TypeVar("Part")
 
@@ -56,10 +52,7 @@ def uncoloured(text: str) -> str:
 
 def is_marked(text: str, mark: re.Pattern[str], *clues: str) -> bool:
     """Return whether `text` matches `mark`; `clues` are substrings of every match, used as a cheap pre-check."""
-    for clue in clues:
-        if clue in text:
-            return mark.search(text) is not None
-    return False
+    return any(map(text.__contains__, clues)) and mark.search(text) is not None
 
 
 def marked(mark: re.Pattern[str], *clues: str) -> Callable[[bytes], bool]:
@@ -116,10 +109,7 @@ def within(
 def parts(
     data: bytes, read: Callable[[bytes], Iterator[Report | Reject]], advice: str, limit: int = MAX_TEXT_BYTES
 ) -> Iterator[Report | Reject]:
-    """Yield the results of `read` as `within` does; everything after the first MAX_ROWS rows is one reject.
-
-    So are all rejects beyond MAX_REJECTS.
-    """
+    """Yield the results of `read` as `within` does; all after MAX_ROWS rows or MAX_REJECTS rejects is one reject."""
     return within(data, lambda text: few_rejects(_few_rows(read(text), advice), advice), advice, limit)
 
 
@@ -182,19 +172,14 @@ def instant(value: object) -> datetime | None:
     A count is in s, ms, us or ns, distinguished by size (1973 to 5138). Returns None for a time without a zone.
     """
     if (count := real(value)) is not None:
-        return _counted(count)
+        fits = (per_s for per_s in (1, 1e3, 1e6, 1e9) if _EARLIEST_S * per_s <= count < _LATEST_S * per_s)
+        per_s = next(fits, None)
+        return datetime.fromtimestamp(count / per_s, UTC) if per_s else None
     try:
         found = datetime.fromisoformat(value) if isinstance(value, str) else None
         return found.astimezone(UTC) if found and found.tzinfo else None
     except (ValueError, OverflowError):
         return None
-
-
-def _counted(count: float) -> datetime | None:
-    for per_s in (1, 1e3, 1e6, 1e9):
-        if _EARLIEST_S * per_s <= count < _LATEST_S * per_s:
-            return datetime.fromtimestamp(count / per_s, UTC)
-    return None
 
 
 def json_object(line: str) -> Row | None:
@@ -230,15 +215,13 @@ def plural(amount: float, noun: str) -> str:
 
 def without_runs_of_rejects(found: Iterable[Part | Reject], expected: str) -> Iterator[Part | Reject]:
     """Yield everything, with consecutive rejects as one; nothing at all is a reject, too, with the hint `expected`."""
-    empty = True
-    for are_rejects, run in groupby(found, lambda part: isinstance(part, Reject)):
-        empty = False
+    parts = iter(found)
+    first = next(parts, Reject(1, "there is no result in it", expected))
+    for are_rejects, run in groupby(chain([first], parts), lambda part: isinstance(part, Reject)):
         if are_rejects:
             yield _as_one(cast("Iterator[Reject]", run))
         else:
             yield from run
-    if empty:
-        yield Reject(1, "there is no result in it", expected)
 
 
 def _as_one(rejects: Iterator[Reject]) -> Reject:

@@ -62,18 +62,7 @@ def fail(run: TextRun, text: str) -> None:
 
 @dataclass
 class TextRun(Draft, ABC):
-    """The data of one process so far; the base class of every tool's parser.
-
-    Attributes:
-        line: the tool's first line, 0 before.
-        here: the current line number; `ended` whether the line has its newline.
-        error: the error that the tool printed; `usage` whether it printed its usage.
-        interrupted: whether the text contains a Ctrl-C.
-        doubts: inconsistencies of the report; with any it does not count as complete.
-        strange: the lines that are not from the tool.
-        silence: explanation and advice if the tool printed nothing.
-
-    """
+    """The data of one process so far; the base class of every tool's parser."""
 
     tool: ClassVar[str]
     expected: ClassVar[str]
@@ -81,16 +70,16 @@ class TextRun(Draft, ABC):
     usage_begins: ClassVar[str | tuple[str, ...]] = "usage: "
     usage_hint: ClassVar[str] = "call it with a server and queries, without -h"
     remedies: ClassVar[tuple[tuple[str, str], ...]] = ()
-    silence: ClassVar[tuple[str, str] | None] = None
+    silence: ClassVar[tuple[str, str] | None] = None  # explanation and advice if the tool printed nothing
 
-    line: int = 0
-    here: int = 0
-    ended: bool = True
-    error: tuple[int, str] | None = None
-    usage: bool = False
-    interrupted: bool = False
-    doubts: list[str] = field(default_factory=list)
-    strange: Tally = field(default_factory=Tally)
+    line: int = 0  # the tool's first line, 0 before
+    here: int = 0  # the current line number
+    ended: bool = True  # whether the line has its newline
+    error: tuple[int, str] | None = None  # the error that the tool printed
+    usage: bool = False  # whether it printed its usage
+    interrupted: bool = False  # whether the text contains a Ctrl-C
+    doubts: list[str] = field(default_factory=list)  # inconsistencies: with any of them it does not count as complete
+    strange: Tally = field(default_factory=Tally)  # the lines that are not from the tool
 
     def __post_init__(self) -> None:
         self.facts = {"tool": self.tool, **_FACTS}

@@ -347,11 +347,8 @@ def accounted(read: Callable[[bytes], Iterable[Report | Reject]], expected: str)
 
     Data is as for `text.parts`, at most MAX_TABLE_BYTES; a text without results is one reject, too.
     """
-
-    def merged(text: bytes) -> Parts:
-        return without_runs_of_rejects(read(text), expected)
-
-    return partial(parts, read=merged, advice="split the file into one file per test", limit=MAX_TABLE_BYTES)
+    advice = "split the file into one file per test"
+    return lambda data: parts(data, lambda text: without_runs_of_rejects(read(text), expected), advice, MAX_TABLE_BYTES)
 
 
 def has_table(head: bytes, is_header: IsHeader) -> bool:
@@ -372,10 +369,7 @@ def _possible_headers(head: bytes) -> list[Columns]:
 
 
 def number(value: object, scale: float = 1.0) -> float | None:
-    """Parse a number, with or without thousands separators, times `scale`.
-
-    Returns None for invalid values, NaN, and numbers beyond any counter or rate of a network.
-    """
+    """Parse a number, perhaps with thousands separators, times `scale`; None if invalid or beyond any counter."""
     if isinstance(value, str):
         value = value.strip().lower()
         if _THOUSANDS.fullmatch(value):

@@ -12,17 +12,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from dropline.ingest.formats.throughput import Columns, Record, Trial, each_row, of_tables
+from dropline.ingest.formats.throughput import Record, Trial, each_row, of_tables
 
 NAME = "vsperf"
 
 _EXPECTED: Final = "expected vsperf's result_<n>_<test>_<deployment>.csv, with the columns tx_rate_fps and packet_size"
 _COLUMNS: Final = frozenset({"txratefps", "throughputrxfps", "packetsize"})
 _CLOSE: Final = 0.01
-
-
-def _is_header(columns: Columns) -> bool:
-    return columns.names >= _COLUMNS
 
 
 def _trial(record: Record) -> Trial:
@@ -47,4 +43,4 @@ def _trial(record: Record) -> Trial:
     return trial
 
 
-sniff, parse = of_tables(_is_header, partial(each_row, trial_of=_trial), _EXPECTED)
+sniff, parse = of_tables(lambda columns: columns.names >= _COLUMNS, partial(each_row, trial_of=_trial), _EXPECTED)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 from dropline.ingest.machines.facts import (
     FactError,
@@ -26,9 +27,6 @@ from dropline.ingest.machines.facts import (
     whole,
     word,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _VULNERABILITY: Final = "Vulnerability "
 _CLOCKS: Final = ("CPU max MHz", "CPU MHz", "CPU static MHz", "CPU dynamic MHz")
@@ -142,13 +140,11 @@ def _lshw_nodes(data: bytes) -> Iterator[tuple[Facts, Facts]]:
     """Yield every node with its parent."""
     try:
         found = document(data, "lshw -json")
-    except FactError:
+    except FactError as error:
         try:
             found = json.loads("[" + text(data).strip().strip(",") + "]")
         except (ValueError, RecursionError):
-            found = None
-        if found is None:
-            raise
+            raise error from None
     roots = entries(found if isinstance(found, list) else [found])
     waiting = [(root, Facts()) for root in reversed(roots)]
     while waiting:
@@ -190,12 +186,10 @@ add("lshw_short", rb"H/W path\s+Device", "lshw-short", "lshw -short")
 
 @source("dmidecode", rb"# dmidecode [0-9]", "dmidecode.*", "dmidecode")
 def dmidecode(data: bytes) -> Facts:
-    """Return machine, processors and the sum of the memory modules.
-
-    Without root, or in many virtual machines, there is no SMBIOS: it prints two lines, which are no facts.
-    """
+    """Return machine, processors and the sum of the memory modules."""
     content = text(data)
     blocks = [(match[1].strip(), fields(match[2])) for match in _DMI_BLOCK.finditer(content)]
+    # Without root, or in many virtual machines, there is no SMBIOS: it prints two lines, which are no facts.
     require("dmidecode" in content or blocks, "the output of `dmidecode`, which begins with `# dmidecode VERSION`")
     system = next((block for title, block in blocks if title == "System Information"), {})
     sockets = [block for title, block in blocks if title == "Processor Information"]
@@ -298,10 +292,7 @@ def ip_link(data: bytes) -> Facts:
 
 @source("ethtool", rb"(?:Settings|Features) for \S+:|driver: .*\r?\nversion:", "ethtool.*", "ethtool IFACE")
 def ethtool(data: bytes) -> Facts:
-    """Return speed in Mbit/s and link, or the driver (-i), or the enabled offloads (-k).
-
-    `ethtool -i` does not print the interface: the file name must contain it.
-    """
+    """Return speed in Mbit/s and link, the driver (-i, the interface is in the file's name), or the offloads (-k)."""
     content = text(data)
     flat = fields(content)
     if content.lstrip().startswith("Settings for"):

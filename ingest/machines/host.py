@@ -5,13 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from dropline.ingest.formats import Reject, Row
 from dropline.ingest.machines.facts import SOURCES, FactError, Facts, recognise, stem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 # The sources of each column, most trusted first; the first one with a value wins.
 # Memory modules give the installed memory, meminfo what the kernel left of it.
@@ -124,18 +122,12 @@ def _identity(row: Row) -> str:
 
 def _rest(found: _Found) -> str:
     """Return facts without a column as JSON by file, smallest first, up to a size limit."""
-    parts = sorted(_parts(found), key=lambda part: (len(part[1]), part[0]))
+    rest = ((name, {key: each for key, each in facts.items() if key not in _OWN_COLUMNS}) for _, name, facts in found)
+    parts = ((stem(name), json.dumps(facts, sort_keys=True)) for name, facts in rest if facts)
     kept, size = {}, 0
-    for name, part in parts:
+    for name, part in sorted(parts, key=lambda part: (len(part[1]), part[0])):
         size += len(part) + len(name) + 10
         if size > _MAX_FACTS_CHARACTERS:
             break
         kept[name] = json.loads(part)
     return json.dumps(kept, sort_keys=True)
-
-
-def _parts(found: _Found) -> Iterator[tuple[str, str]]:
-    for _, name, facts in found:
-        rest = {key: value for key, value in facts.items() if key not in _OWN_COLUMNS}
-        if rest:
-            yield stem(name), json.dumps(rest, sort_keys=True)

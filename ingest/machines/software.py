@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
-from dropline.ingest.machines.facts import Facts, add, known, lines, require, source, text, word
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from dropline.ingest.machines.facts import Parser
+from dropline.ingest.machines.facts import Facts, Parser, add, known, lines, require, source, text, word
 
 _UNAME: Final = re.compile(r"(?P<system>[A-Za-z]+) (?P<name>\S+) (?P<release>[0-9]\S*)(?P<rest> .*)?")
 _ARCHITECTURE: Final = re.compile(
@@ -29,6 +25,7 @@ _RPM: Final = re.compile(
     r"(?:noarch|x86_64(?:_v[234])?|i[3-6]86|aarch64|armv7hl|ppc64le|s390x|riscv64|\(none\))"
 )
 _KEA: Final = re.compile(r"([0-9]+\.[0-9]+\.[0-9]+[-\w]*)(?: \(.*\))?")
+# Since 2.6 list items begin with a dash.
 _LINKED: Final = re.compile(r"(?:- )?(log4cplus|OpenSSL|Botan) ([0-9][\w.]*).*")
 _BACKEND: Final = re.compile(r"(?:- )?(\w+) backend ([0-9.]+)(?:, library ([\w.]+))?")
 _PERFDHCP: Final = re.compile(rf"(?:VERSION:\s*)?{_KEA.pattern}")
@@ -114,10 +111,7 @@ def _installed(rows: list[str]) -> Iterator[tuple[str, str]]:
     "kea-dhcp4 -V",
 )
 def kea_version(data: bytes) -> Facts:
-    """Return version, libraries and backends of Kea.
-
-    Since 2.6 list items begin with a dash and the kinds of backends have their own headings.
-    """
+    """Return version, libraries and backends of Kea."""
     rows = lines(data)
     version = _KEA.fullmatch(next(iter(rows), ""))
     version = require(version, "the output of `kea-dhcp4 -V`, which begins with a version")

@@ -1,27 +1,23 @@
 """Server configurations: how each kind is recognised, and the result of its module.
 
-A module has `PRODUCT`, `sniff(head) -> bool` and `parse(data) -> Row`: a row of `schema.SERVER_CONFIGS` without the
-columns that only the caller knows (batch, campaign, source_path, source_sha256). `parse` raises only Rejected, if
-the configuration is unusable. A module that also knows configurations of other programs names them by `describe(head)
--> str | None`.
+A module has `NAME`, `PRODUCT`, `sniff(head) -> bool` and `parse(data) -> Row`: a row of `schema.SERVER_CONFIGS`
+without the columns that only the caller knows (batch, campaign, source_path, source_sha256). `parse` raises only
+Rejected, if the configuration is unusable. A module that also knows configurations of other programs names them by
+`describe(head) -> str | None`.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from types import ModuleType
+from typing import Final
 
 from dropline.ingest.formats import begins_like_json
 from dropline.ingest.servers import kea, powerdns
 
-if TYPE_CHECKING:
-    from types import ModuleType
-
-__all__ = ["FORMATS", "IN_JSON", "describe", "recognise"]
-
 _MODULES: Final[tuple[ModuleType, ...]] = (kea, powerdns)
 IN_JSON: Final = kea.IN_JSON
-FORMATS: Final = frozenset(module.__name__.rpartition(".")[2] for module in _MODULES)
+FORMATS: Final = frozenset(module.NAME for module in _MODULES)
 # Database servers serve no clients. The sections are those of the MariaDB and MySQL manuals ("Option Files"), the
 # parameters those of the PostgreSQL manual (chapter "Server Configuration").
 _MYSQL: Final = re.compile(

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from collections.abc import Iterator
+from typing import Any, Final, NoReturn
 
 from dropline.ingest.servers.plain import decode, refuse
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _STRING: Final = r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"?'
 _COMMENT: Final = r"\#[^\n]*|//[^\n]*|/\*[\s\S]*?\*/"

@@ -18,6 +18,7 @@ from dropline.ingest.servers.plain import identity, refuse, settings_json, unico
 if TYPE_CHECKING:
     from dropline.ingest.formats import Row
 
+NAME = "kea"
 PRODUCT: Final = "ISC Kea"
 
 _FAMILIES: Final = {"Dhcp4": 4, "Dhcp6": 6}

@@ -43,10 +43,7 @@ def unicode(text: str) -> str:
 
 
 def settings_json(document: Any) -> str:
-    """Return a whole configuration as JSON with sorted keys, secrets masked.
-
-    Raises ValueError for a number that JSON cannot represent, RecursionError if nesting is too deep.
-    """
+    """Return a configuration as sorted JSON, secrets masked; raise ValueError, RecursionError if it is too deep."""
     return unicode(json.dumps(_masked(document), sort_keys=True, ensure_ascii=False, allow_nan=False))
 
 

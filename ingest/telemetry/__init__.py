@@ -8,34 +8,22 @@ but yields a `Reject` for each unusable part.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, cast
+from typing import Final, NamedTuple, Protocol, cast
 
 from dropline.ingest.formats import Reject, begins_like_json
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
 
 class Sample(NamedTuple):
-    """One observed value.
+    """One observed value."""
 
-    Attributes:
-        at: time in UTC; None if the file has no time.
-        metric: name, prefixed with its source: `pdns.udp-queries`, `udp.InErrors`, `sar.cpu-load.idle`.
-        value: a finite number as given in the file: counters are not converted to rates.
-        unit: of the value; None for a plain count, or if the source does not give it.
-        label: distinguishes several: a CPU, an interface, a socket, a set of labels.
-        host: the observed host, if the file names it.
-
-    """
-
-    at: datetime | None
-    metric: str
-    value: float
-    unit: str | None
-    label: str | None = None
-    host: str | None = None
+    at: datetime | None  # time in UTC; None if the file has no time
+    metric: str  # name, prefixed with its source: `pdns.udp-queries`, `udp.InErrors`, `sar.cpu-load.idle`
+    value: float  # a finite number as given in the file: counters are not converted to rates
+    unit: str | None  # of the value; None for a plain count, or if the source does not give it
+    label: str | None = None  # distinguishes several: a CPU, an interface, a socket, a set of labels
+    host: str | None = None  # the observed host, if the file names it
 
 
 Found = Iterator[Sample | Reject]
@@ -52,7 +40,7 @@ class TelemetryReader(Protocol):
     def parse(self, data: bytes) -> Found:
         """Yield every value and a reject for every unusable part of `data`, in order.
 
-        A file without any value is one reject; `samples.account` sets further limits.
+        A file without any value is one reject; `samples.accounted` sets further limits.
         """
 
 

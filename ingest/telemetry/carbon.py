@@ -11,11 +11,12 @@ the authoritative server's default. Any other path is the metric, and its tags (
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Final
 
 from dropline.ingest.formats.text import head_text, instant, real
 from dropline.ingest.telemetry import Sample, pdns
-from dropline.ingest.telemetry.samples import of_lines
+from dropline.ingest.telemetry.samples import accounted, each_line
 
 NAME = "carbon"
 
@@ -46,4 +47,4 @@ def _samples(line: str) -> list[Sample] | None:
     return [Sample(at, f"pdns.{counter}", value, pdns.unit(counter), label, host)]
 
 
-parse = of_lines(_samples, _EXPECTED)
+parse = accounted(partial(each_line, read=_samples, expected=_EXPECTED), _EXPECTED)

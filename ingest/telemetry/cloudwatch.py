@@ -11,16 +11,14 @@ else the id of the series (`m1`).
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.json_documents import Node, mapping
+from dropline.ingest.formats.json_documents import Node, in_documents, mapping
 from dropline.ingest.formats.text import head_text, instant, quote, real, words
 from dropline.ingest.telemetry import Found, Sample
-from dropline.ingest.telemetry.samples import accounted, each_document, first_rows, rows
-
-if TYPE_CHECKING:
-    from datetime import datetime
+from dropline.ingest.telemetry.samples import accounted, first_rows, rows
 
 NAME = "cloudwatch"
 IN_JSON = ('"MetricDataResults"', '"Datapoints"')
@@ -53,7 +51,7 @@ def sniff(head: bytes) -> bool:
 
 def _read(text: bytes) -> Found:
     if text[:100].lstrip().startswith(b"{"):
-        return each_document(text, _document)
+        return in_documents(text, _document)
     return _table(text.decode("utf-8", "replace"))
 
 

@@ -16,10 +16,10 @@ from functools import partial
 from typing import Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.json_documents import Node, items
+from dropline.ingest.formats.json_documents import Node, in_documents, items
 from dropline.ingest.formats.text import head_text, quote, real, words
 from dropline.ingest.telemetry import Found, Sample
-from dropline.ingest.telemetry.samples import accounted, each_document
+from dropline.ingest.telemetry.samples import accounted
 
 NAME = "kea"
 IN_JSON = ('"arguments"',)
@@ -57,4 +57,4 @@ def _sample(name: str, value: float) -> Sample:
     return Sample(None, f"kea.{metric}", value, "packets" if metric.startswith("pkt") else None, label)
 
 
-parse = accounted(partial(each_document, read=_answers), _EXPECTED)
+parse = accounted(partial(in_documents, read=_answers), _EXPECTED)

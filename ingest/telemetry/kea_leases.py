@@ -9,15 +9,13 @@ because leases may be missing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.text import head_text
 from dropline.ingest.telemetry import Found, Sample
 from dropline.ingest.telemetry.samples import accounted, rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 NAME = "kea_leases"
 

@@ -12,17 +12,15 @@ an entry of a MapStatisticItem is its name: a query type, a response code, a siz
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final
 
 from dropline.ingest.formats import Reject, Row
-from dropline.ingest.formats.json_documents import Node, items, mapping
+from dropline.ingest.formats.json_documents import Node, in_documents, items, mapping
 from dropline.ingest.formats.text import head_text, instant, json_object, quote, real, words
 from dropline.ingest.telemetry import Found, Sample
-from dropline.ingest.telemetry.samples import accounted, each_document, each_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
+from dropline.ingest.telemetry.samples import accounted, each_line
 
 NAME = "pdns"
 IN_JSON = ('StatisticItem"', '"utc"')
@@ -57,7 +55,7 @@ def _is_poll(row: Row | None) -> bool:
 def _read(text: bytes) -> Found:
     begin = text[:100].lstrip()
     if begin.startswith(b"["):
-        return each_document(text, _statistics)
+        return in_documents(text, _statistics)
     if begin.startswith(b"{"):
         return each_line(text, _poll, "expected a JSON object with `utc` and counters or `error`")
     return _shown(text)

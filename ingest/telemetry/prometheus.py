@@ -18,9 +18,10 @@ from functools import lru_cache
 from typing import Final
 
 from dropline.ingest.formats import Reject
+from dropline.ingest.formats.json_documents import Node, in_documents
 from dropline.ingest.formats.text import head_text, instant, quote, real, words
 from dropline.ingest.telemetry import Found, Sample
-from dropline.ingest.telemetry.samples import Node, accounted, each_document, each_line
+from dropline.ingest.telemetry.samples import accounted, each_line
 
 NAME = "prometheus"
 IN_JSON = ('"resultType"', '"errorType"')
@@ -67,7 +68,7 @@ def unit(metric: str) -> str | None:
 
 def _read(text: bytes) -> Found:
     if text[:100].lstrip().startswith(b"{"):
-        return each_document(text, _answer)
+        return in_documents(text, _answer)
     return each_line(text, _exposed, 'expected `name{label="value"} value`, as a /metrics page has it')
 
 

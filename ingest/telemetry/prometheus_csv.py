@@ -15,16 +15,14 @@ Metric, label and host are as in `prometheus`; a legend is used as the metric. E
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from datetime import datetime
+from typing import Final, NamedTuple
 
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.text import head_text, instant, quote, real
 from dropline.ingest.telemetry import Found, Sample
 from dropline.ingest.telemetry.prometheus import NO_NUMBER, UNNAMED, labelled, series, unit
 from dropline.ingest.telemetry.samples import accounted, first_rows, rows
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 NAME = "prometheus_csv"
 
@@ -39,16 +37,13 @@ _WITH_UNIT: Final = re.compile(r"([+-]?[\d.]+(?:[eE][+-]?\d+)?)\s*([^\d\s.][^\d]
 
 
 class _Head(NamedTuple):
-    """The columns of a table: their names, and the positions of those that are not labels.
-
-    A wide table has no `value`, but the series (metric, label, host) of each column after the first.
-    """
+    """The columns of a table: their names, and the positions of those that are not labels."""
 
     cells: list[str]
     time: int
-    value: int | None
+    value: int | None  # None in a wide table, which has the series of each column after the first
     name: int | None = None
-    series: tuple[tuple[str, str | None, str | None], ...] = ()
+    series: tuple[tuple[str, str | None, str | None], ...] = ()  # metric, label, host
 
 
 def sniff(head: bytes) -> bool:

@@ -6,11 +6,9 @@ import csv
 import io
 import math
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from typing import Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.json_documents import Node, in_documents
 from dropline.ingest.formats.text import (
     LONGEST,
     MAX_TEXT_BYTES,
@@ -22,11 +20,9 @@ from dropline.ingest.formats.text import (
 )
 from dropline.ingest.telemetry import Found, Sample
 
-Parse = Callable[[bytes], Found]
 Read = Callable[[bytes], Found]
 ReadLine = Callable[[str], Iterable[Sample] | None]
 
-__all__ = ["Node"]  # what `each_document` hands to a reader
 MAX_SAMPLES: Final = 2_000_000
 
 _SPLIT: Final = "split the file by time, or sample less often"
@@ -34,41 +30,27 @@ _WHOLE: Final = "copy the whole file again; all before it is kept"
 _SEPARATOR: Final = "sep="  # a line that tells spreadsheets the separator
 
 
-def accounted(read: Read, expected: str) -> Parse:
-    """Return a reader's `parse`: what `read` finds in a text, within limits, by `account`."""
-    return partial(account, read=read, expected=expected)
-
-
-def of_lines(read: ReadLine, expected: str) -> Parse:
-    """Return a reader's `parse` for a text of independent lines, by `each_line`."""
-    return accounted(partial(each_line, read=read, expected=expected), expected)
-
-
-def each_document(text: bytes, read: Callable[[int, Node], Found]) -> Found:
-    """Yield the samples of each JSON document; `read` takes its line and its value."""
-    return in_documents(text, lambda line, document: read(line, Node(document)))
-
-
-def account(data: bytes, read: Read, expected: str) -> Found:
-    """Yield at most MAX_SAMPLES results of `read` for the text of `data`, of any number of lines.
+def accounted(read: Read, expected: str) -> Read:
+    """Return a reader's `parse`: at most MAX_SAMPLES results of `read` for a text of any number of lines.
 
     Rejects without a sample between them become one, and so does a text without samples.
     """
-    found = within(data, read, _SPLIT, MAX_TEXT_BYTES, math.inf)
-    samples = 0
-    for part in few_rejects(without_runs_of_rejects(found, expected), _SPLIT):
-        samples += not isinstance(part, Reject)
-        if samples > MAX_SAMPLES:
-            yield Reject(1, f"more than {MAX_SAMPLES} values: the rest is left out", _SPLIT)
-            return
-        yield part
+
+    def parse(data: bytes) -> Found:
+        found = within(data, read, _SPLIT, MAX_TEXT_BYTES, math.inf)
+        samples = 0
+        for part in few_rejects(without_runs_of_rejects(found, expected), _SPLIT):
+            samples += not isinstance(part, Reject)
+            if samples > MAX_SAMPLES:
+                yield Reject(1, f"more than {MAX_SAMPLES} values: the rest is left out", _SPLIT)
+                return
+            yield part
+
+    return parse
 
 
 def each_line(text: bytes, read: ReadLine, expected: str) -> Found:
-    """Yield the samples of every line; `read` returns None for an unusable line.
-
-    An unterminated last line is rejected: its numbers may be truncated.
-    """
+    """Yield the samples of every line that has its end; `read` returns None for an unusable line."""
     for number, line, ended in lines(text):
         found = read(line) if ended else None
         if found is not None:

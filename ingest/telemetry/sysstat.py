@@ -16,18 +16,16 @@ name. Percentages stay 0..100.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dropline.ingest.formats import Reject, Row
-from dropline.ingest.formats.json_documents import Node, items, mapping
+from dropline.ingest.formats.json_documents import Node, in_documents, items, mapping
 from dropline.ingest.formats.text import begins, instant, quote, real, words
 from dropline.ingest.telemetry import Found, Sample
-from dropline.ingest.telemetry.samples import accounted, each_document
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
+from dropline.ingest.telemetry.samples import accounted
 
 NAME = "sysstat"
 IN_JSON = ('"sysstat"',)
@@ -98,4 +96,4 @@ def _unit(section: str, field: str) -> str | None:
 
 
 sniff = begins(_BEGIN)
-parse = accounted(partial(each_document, read=_hosts), _EXPECTED)
+parse = accounted(partial(in_documents, read=_hosts), _EXPECTED)

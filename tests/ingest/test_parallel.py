@@ -75,12 +75,11 @@ def test_results_come_in_the_order_of_the_tasks_whoever_does_them():
 def test_tables_come_whole_whatever_the_size_of_those_before_them():
     def work(rows):
         names = [None if row % 3 else f"n{row}" for row in range(rows)]
-        return {"n": pa.table({"row": list(range(rows)), "name": names}), "sniffer": perfdhcp}
+        return {"n": pa.table({"row": list(range(rows)), "name": names})}
 
     sizes = [0, 1, 200_000, 200_000, 7, 0, 2]
     for rows, told in zip(sizes, in_order(work, sizes, workers=2), strict=True):
         assert told["n"].equals(work(rows)["n"])
-        assert told["sniffer"] is perfdhcp
 
 
 def test_a_single_task_needs_no_other_process():
@@ -163,7 +162,6 @@ def test_an_interrupt_among_several_processes_leaves_nothing_behind(tree, lake, 
 
 
 def test_a_reader_that_takes_its_process_along_stops_the_ingest_and_leaves_nothing(tree, lake, shared, monkeypatch):
-    from dropline.ingest.formats import perfdhcp
 
     def dying(data):
         os.kill(os.getpid(), signal.SIGKILL)

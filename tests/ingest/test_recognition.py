@@ -49,6 +49,6 @@ def test_a_damaged_file_that_is_still_claimed_is_in_question(name, place, length
 
 @pytest.mark.parametrize("held_bytes", [0, 10_000])
 def test_files_are_the_same_however_many_heads_are_held_at_once(tree, monkeypatch, held_bytes):
-    at_once = [(item.path, item.nature) for item in survey([tree])]
+    at_once = [(item.path, item.kind, item.reject, item.reader, item.fact) for item in survey([tree])]
     monkeypatch.setattr(files, "_HEADS_BYTES", held_bytes)
-    assert [(item.path, item.nature) for item in survey([tree])] == at_once
+    assert [(item.path, item.kind, item.reject, item.reader, item.fact) for item in survey([tree])] == at_once
