@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchmarks.plots import machine, p95, publish, table
 from dropline.app import queries, wording
-from dropline.app.queries import compare, files
+from dropline.app.queries import files
 from dropline.app.warehouse import LIMITS, Warehouse
 
 if TYPE_CHECKING:
@@ -119,7 +119,8 @@ def drawn(warehouse: Warehouse, times: int) -> Iterator[dict[str, Any]]:
             ("hosts", "host_id"),
         )
     )
-    versions = compare.versions(warehouse) or [dict.fromkeys(("product", "version", "previous_version"))]
+    known = queries.ask(warehouse, "versions_known", loss_goal=None).to_pylist()
+    versions = known or [dict.fromkeys(("product", "version", "previous_version"))]
     rows = warehouse.query(_SUBJECTS.replace("$times", str(times))).to_pylist()
     for place, row in enumerate(rows):
         turn = _turn(place)

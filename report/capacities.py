@@ -23,7 +23,9 @@ MARKS: Final = {"warn": " ⚠", "suspect": " ✖"}
 
 def figures(scope: Scope) -> list[Row]:
     """Return one capacity per configuration, at ISC's loss goal if available, with `sign` and `shown`."""
-    headline = printable(queries.capacities(scope.warehouse, HEADLINE_GOAL, scope.ids))
+    headline = printable(
+        queries.ask(scope.warehouse, "capacities", configuration_ids=scope.ids, loss_goal=HEADLINE_GOAL)
+    )
     have = {row["configuration_id"] for row in headline}
     others = [
         row

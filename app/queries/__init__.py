@@ -43,11 +43,6 @@ def row(warehouse: Warehouse, name: str, **parameters: Any) -> dict[str, Any]:
     return next(iter(ask(warehouse, name, **parameters).to_pylist()), {})
 
 
-def totals(warehouse: Warehouse) -> dict[str, int]:
-    """Count what the warehouse holds: configurations, measured, runs, trials, findings, campaigns."""
-    return row(warehouse, "totals")
-
-
 def labels(warehouse: Warehouse) -> dict[str, str]:
     """Return a unique text for each configuration_id; measured first, then by text."""
     table = ask(warehouse, "labels")
@@ -64,16 +59,6 @@ def usual_goal(*rate_units: str | None) -> str:
     """Return the usual loss goal for rates in these units: ISC's if DHCP is among them."""
     others = rate_units and None not in rate_units and not {*rate_units} & {*USUAL_GOALS["dhcp_units"]}
     return str(USUAL_GOALS["other_goal" if others else "dhcp_goal"])
-
-
-def capacities(warehouse: Warehouse, loss_goal: str, configuration_ids: Sequence[str] | None = None) -> pa.Table:
-    """Return the capacities of the configurations within a loss goal, fastest measured first.
-
-    Besides the columns of `capacity`: `published_rate`, `published_version`, `published_campaign` of the latest
-    published figure with the same product, protocol, backend, threading, HA mode and unit.
-    """
-    chosen = None if configuration_ids is None else list(configuration_ids)
-    return ask(warehouse, "capacities", configuration_ids=chosen, loss_goal=loss_goal)
 
 
 def loss_by_rate(
@@ -103,14 +88,15 @@ def are_in_turn(warehouse: Warehouse, pairs: Sequence[tuple[str, str]]) -> dict[
     return {(row["one"], row["other"]): row["is_in_turn"] for row in found.to_pylist()}
 
 
-def exchanges(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table:
-    """Return the exchanges of a trial in the order of the protocol; `batch` speeds up the search."""
-    return ask(warehouse, "exchanges", trial_id=trial_id, batch=batch)
+def verdicts(warehouse: Warehouse, pairs: str, **which: Any) -> pa.Table:
+    """Compare the pairs of a query, `compare_pairs` or `versions_pairs`, first to second; `which` are its parameters.
 
+    The SQL function `compare` tests a single pair. This one tests all pairs, so it corrects the p values for their
+    number (Holm, "A Simple Sequentially Rejective Multiple Test Procedure", 1979).
 
-def intervals(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table:
-    """Return t_s, exchange, series (sent, received, drops) and packets per second of a trial.
-
-    Average neighbouring interim lines if there are too many for a chart.
+    Returns:
+        configuration_id_a and _b in the order of the pairs, ratio (of the rates at the limit if both were estimated,
+        else of the figures), ci_low, ci_high, p_value, p_value_holm, runs_a, runs_b, rate_a, rate_b, rate_unit and
+        verdict.
     """
-    return ask(warehouse, "intervals", trial_id=trial_id, batch=batch, most=MOST_ROWS - 600)
+    return ask(warehouse, "compare_verdicts", {"pairs": pairs}, **which)

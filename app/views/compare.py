@@ -10,7 +10,6 @@ import streamlit as st
 from dropline.app import goals as loss_goals
 from dropline.app import queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import capacity, ramp, theme
-from dropline.app.queries import compare as comparing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -95,7 +94,8 @@ def _compare(
         rated = [each for each in reversed(chosen) if each in set(frame["configuration_id"])]
         verdicts = None
         if limit.goal and len(rated) > 1:
-            verdicts = comparing.verdicts(warehouse, limit.goal, rated).to_pandas()
+            asked_of = {"configuration_ids": rated, "loss_goal": limit.goal}
+            verdicts = queries.verdicts(warehouse, "compare_pairs", **asked_of).to_pandas()
         with answer:
             for other, differences in differing.items():
                 said = _difference(frame, verdicts, labels, chosen[0], other)

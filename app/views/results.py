@@ -11,7 +11,6 @@ import streamlit as st
 
 from dropline.app import glossary, goals, headlines, links, queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import panel, theme
-from dropline.app.queries import compare as comparing
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -46,7 +45,7 @@ def main() -> None:
     name, controls = st.columns([1, 2], vertical_alignment="bottom")
     name.title("Results", help=glossary.about("LPS", "bracket", "bound", "interval", "loss goal", "exchange", "dip"))
     warehouse = widgets.warehouse_or_stop()
-    totals = queries.totals(warehouse)
+    totals = queries.row(warehouse, "totals")
     if not totals["measured"]:
         st.info(
             "So far there are only published figures. Add your own with `dropline ingest FOLDER` and `dropline build`; "
@@ -302,8 +301,8 @@ def _effect(pairs: pa.Table, factor: str, asked: Collection[str]) -> Panel | Non
 
 def _version_changes(warehouse: Warehouse, goal: str | None) -> None:
     """Show what changed with the newest version, if two were measured."""
-    for known in comparing.versions(warehouse, goal)[:1]:
-        verdicts = comparing.version_changes(warehouse, goal, known)["verdict"].to_pylist()
+    if known := queries.row(warehouse, "versions_known", loss_goal=goal):
+        verdicts = queries.verdicts(warehouse, "versions_pairs", **known, loss_goal=goal)["verdict"].to_pylist()
         since = f"{known['product']} {known['version']} against {known['previous_version']}"
         st.header(wording.plain(f"{since}: {headlines.changes(verdicts)}"), anchor=False)
         st.page_link("views/versions.py", label="Set-up by set-up", icon=":material/compare_arrows:")

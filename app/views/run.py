@@ -256,7 +256,7 @@ def _both_ratios(account: Mapping[str, Any]) -> str:
 def _draw_seconds(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
     """Draw each exchange second by second and, on the same time axis, the recorded metrics."""
     with query_log.recorded() as asked:
-        seconds = queries.intervals(warehouse, key["trial_id"], key["batch"]).to_pandas()
+        seconds = queries.ask(warehouse, "intervals", **key).to_pandas()
     with query_log.recorded() as asked_beside:
         readings = queries.ask(warehouse, "run_watched", **key).to_pandas()
     if seconds.empty and readings.empty:
@@ -289,7 +289,7 @@ def _draw_seconds(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
 
 
 def _show_exchanges(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
-    found = queries.exchanges(warehouse, key["trial_id"], key["batch"])
+    found = queries.ask(warehouse, "exchanges", **key)
     exchanges = found.to_pandas().dropna(axis="columns", how="all")
     if exchanges.empty:
         return
