@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, Final, Literal, Required, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -286,17 +286,8 @@ def went_back() -> bool:
     return context is not None and context.is_history_navigation
 
 
-class Shown(TypedDict, total=False):
-    """Display options of a table to choose from: those of `table`, and `column_order` to show only some columns."""
-
-    alt: Required[str]
-    config: Mapping[str, Any] | None
-    height: int | Literal["auto", "content"]
-    column_order: Sequence[str] | None
-
-
 def choose_row(
-    rows: pd.DataFrame, ids: Sequence[str], name: str, *, otherwise: int | None = None, **shown: Unpack[Shown]
+    rows: pd.DataFrame, ids: Sequence[str], name: str, *, otherwise: int | None = None, **shown: Any
 ) -> int | None:
     """Show rows to choose one from, and return its position; the URL parameter `name` holds the start of its id.
 
@@ -305,10 +296,10 @@ def choose_row(
         ids: the key of each row.
         name: the URL parameter.
         otherwise: the position of the default row, used if the URL names none.
-        shown: display options.
+        shown: `alt`, `config` and `height` of `table`, and `column_order` to show only some columns.
     """
     places = [] if otherwise is None else [otherwise]
-    chosen = _choose(rows.reset_index(drop=True), ids, name, "single-row", places, shown)
+    chosen = _choose(rows.reset_index(drop=True), ids, name, "single-row", places, **shown)
     return chosen[0] if chosen else None
 
 
@@ -318,12 +309,12 @@ def choose_rows(
     name: str,
     *,
     bounds: Mapping[str, Sequence[str]] | None = None,
-    **shown: Unpack[Shown],
+    config: Mapping[str, Any] | None = None,
+    **shown: Any,
 ) -> list[int]:
     """Show rows to choose any from, like `choose_row` with the bounds of `table`; return their positions in order."""
     signed, columns = _with_bounds(rows.reset_index(drop=True), bounds or {})
-    shown["config"] = columns | dict(shown.get("config") or {})
-    return _choose(signed, ids, name, "multi-row", [], shown)
+    return _choose(signed, ids, name, "multi-row", [], config=columns | dict(config or {}), **shown)
 
 
 def _choose(
@@ -332,7 +323,11 @@ def _choose(
     name: str,
     mode: Literal["single-row", "multi-row"],
     otherwise: list[int],
-    shown: Shown,
+    *,
+    alt: str,
+    config: Mapping[str, Any] | None = None,
+    height: int | Literal["auto", "content"] = "auto",
+    column_order: Sequence[str] | None = None,
 ) -> list[int]:
     asked = tuple(filter(None, st.query_params.get_all(name)))
     places = [place for place, each in enumerate(ids) if asked and each.startswith(asked)] or otherwise
@@ -346,11 +341,11 @@ def _choose(
         selection_default={"selection": {"rows": places if mode == "multi-row" else places[:1]}},
         # other rows need a new widget, as positions would refer to other rows; so do choices after Back
         key=f"{name}-{zlib.crc32(' '.join(ids).encode())}-{times_back}",
-        column_config=dict(shown.get("config") or {}),
-        column_order=shown.get("column_order"),
-        height=_pixels(shown.get("height", "auto"), len(rows)),
+        column_config=dict(config or {}),
+        column_order=column_order,
+        height=_pixels(height, len(rows)),
         placeholder=MISSING,
-        alt=shown["alt"],
+        alt=alt,
     )
     chosen = sorted(place for place in picked.selection.rows if place < len(ids)) or otherwise
     if chosen and (asked or chosen != otherwise):

@@ -142,7 +142,7 @@ def _recomputed(claim: Mapping[str, Any]) -> str:
 
 def _span(low: float | None, high: float | None, unit: str | None) -> str:
     """Return the known ends of a range with their unit; empty if there are none."""
-    ends = dict.fromkeys(_figure(each) for each in (low, high) if each is not None and wording.is_known(each))
+    ends = dict.fromkeys(_figure(each) for each in (low, high) if wording.is_known(each))
     return f"{' to '.join(ends)} {unit or ''}".strip() if ends else ""
 
 
@@ -189,7 +189,7 @@ def _show_claim(warehouse: Warehouse, claim: Mapping[str, Any]) -> None:
 
 def _steps(arithmetic: str | None) -> list[str]:
     """Return the arithmetic line by line: "1 of 6 agree ...: lowest 1.62 = 18977 / 11686; highest ..."."""
-    if arithmetic is None or not wording.is_known(arithmetic):
+    if not wording.is_known(arithmetic):
         return []
     return arithmetic.split(": ", 1)[-1].split("; ")
 

@@ -374,7 +374,7 @@ def _draw_ramps(
 
 
 def _line(configuration_id: str, run_id: str | None, repetition: float) -> str:
-    if run_id is None or not wording.is_known(run_id):
+    if not wording.is_known(run_id):
         return f"median of the runs {configuration_id[:6]}"
     return f"run {repetition:.0f} {run_id[:6]}" if wording.is_known(repetition) else f"run {run_id[:6]}"
 
