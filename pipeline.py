@@ -179,8 +179,7 @@ def build(home: Home, *, progress: Progress | None = None) -> BuildReport:
             return _build(home, work, say)
         except (duckdb.Error, OSError) as error:
             _stop_if_damaged(home, Lake(home.lake))
-            message = f"The build stopped: {error}\n{_unchanged(home)}"
-            raise BuildFailed(message) from error
+            raise BuildFailed(f"The build stopped: {error}\n{_unchanged(home)}") from error
         finally:
             work.clear()
 
@@ -205,8 +204,7 @@ def check(home: Home, *, progress: Progress | None = None) -> CheckReport:
                 with phases("marts gate"):
                     marts = tuple(check_marts(home.warehouse, *places, progress=say, judge=validation.failed))
         except (duckdb.Error, OSError) as error:
-            message = f"The check stopped: {error}"
-            raise BuildFailed(message) from error
+            raise BuildFailed(f"The check stopped: {error}") from error
     return CheckReport(lake, marts, phases.seconds)
 
 

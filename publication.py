@@ -109,8 +109,7 @@ def _rollback(home: Home, name: str | None) -> Publication:
     if not wanted:
         names = ", ".join(p.name for p in kept) or "none"
         asked = f"no earlier warehouse is called {name!r:.80}" if name else "no earlier warehouse is kept"
-        message = f"{home.root}: {asked}; there are: {names}. `dropline build` makes one from the lake."
-        raise NoSuchPublication(message)
+        raise NoSuchPublication(f"{home.root}: {asked}; there are: {names}. `dropline build` makes one from the lake.")
     chosen = wanted[-1]
     _put_aside(home)
     link = home.root / "earlier" / "next"

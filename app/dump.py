@@ -38,8 +38,7 @@ def appearing(folder: Path) -> Iterator[Path]:
     """
     folder = folder.expanduser().absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        message = f"{folder} already exists: choose a new folder, so that nothing gets mixed up"
-        raise ExportFailed(message)
+        raise ExportFailed(f"{folder} already exists: choose a new folder, so that nothing gets mixed up")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
@@ -50,8 +49,7 @@ def appearing(folder: Path) -> Iterator[Path]:
         finally:
             shutil.rmtree(made, ignore_errors=True)
     except OSError as error:
-        message = f"{folder}: {error}; nothing was exported"
-        raise ExportFailed(message) from error
+        raise ExportFailed(f"{folder}: {error}; nothing was exported") from error
 
 
 def dump(

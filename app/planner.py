@@ -121,8 +121,7 @@ def parsed(name: str, text: str) -> float:
         kind, example = ("duration", "24h, 1d12h, 90m or 3600 (seconds)")
         if BY_NAME[name].unit != "s":
             kind, example = ("number", "350000, 350k, 1.5M, 0.9 or 90%")
-        message = f"{BY_NAME[name].label}: {text!r} is not a {kind}; write for example {example}"
-        raise ValueError(message) from None
+        raise ValueError(f"{BY_NAME[name].label}: {text!r} is not a {kind}; write for example {example}") from None
 
 
 def written(name: str, value: float) -> str:
@@ -141,12 +140,10 @@ def complete(given: Mapping[str, float], preset: str | None = None) -> dict[str,
         ValueError: the preset or an input is unknown.
     """
     if preset is not None and preset not in PRESETS:
-        message = f"{preset!r} is not a preset; the presets are {', '.join(PRESETS)}"
-        raise ValueError(message)
+        raise ValueError(f"{preset!r} is not a preset; the presets are {', '.join(PRESETS)}")
     for name in given:
         if name not in BY_NAME:
-            message = f"{name!r} is not an input of the calculator; the inputs are {', '.join(BY_NAME)}"
-            raise ValueError(message)
+            raise ValueError(f"{name!r} is not an input of the calculator; the inputs are {', '.join(BY_NAME)}")
     beginning = PRESETS[preset].inputs if preset else {}
     return {parameter.name: parameter.default for parameter in PARAMETERS} | beginning | dict(given)
 
@@ -450,8 +447,7 @@ def measured_like(known: Warehouse | None, inputs: Mapping[str, float], like: st
     for row in ask(known, "planner_goodputs", protocol=protocol).to_pylist() if known else []:
         if like in (row["configuration"], row["configuration_id"]):
             return Measured.of(row)
-    message = f"{like!r} is not a {protocol} configuration with a measured step beyond its capacity"
-    raise ValueError(message)
+    raise ValueError(f"{like!r} is not a {protocol} configuration with a measured step beyond its capacity")
 
 
 def headline(found: Answer) -> list[str]:

@@ -78,11 +78,10 @@ def serve(
         os.environ[auth.FILE] = str(secrets.absolute())
     sign_in = auth.configured(home)
     if sign_in is None and not auth.is_loopback(address) and not no_sign_in:
-        message = (
+        raise Unguarded(
             f"--address {address}: anyone who can reach it could read everything. Set up sign-in (see "
             "docs/how-to/sign-in.md), or add `--no-sign-in` if that is what you want."
         )
-        raise Unguarded(message)
     claim(port, address)
     print(f"Dropline is at {shown(address, port, sign_in)}; Ctrl-C stops it.", flush=True)
     os.chdir(ROOT)  # the folder of .streamlit/config.toml
@@ -124,11 +123,10 @@ def claim(port: int, address: str = ADDRESS) -> None:
     try:
         listen(port, address).close()
     except OSError as error:
-        message = (
+        raise PortTaken(
             f"Port {port} on {address} cannot be used ({error.strerror}). Is Dropline already running? "
             f"Otherwise choose another port, e.g. `--port {port + 1 if port < 65535 else 8501}`."
-        )
-        raise PortTaken(message) from error
+        ) from error
 
 
 def listen(port: int, address: str) -> socket.socket:

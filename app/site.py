@@ -152,8 +152,9 @@ def publish(home: Home, folder: Path, say: Callable[[str], None] = print) -> Non
 
     warehouse = Warehouse.open(home.warehouse)
     if folder.exists() and any(folder.iterdir()) and not (folder / DRAWING).exists():
-        message = f"{folder} holds something else: choose a new folder, an empty one, or one with an earlier site"
-        raise SiteError(message)
+        raise SiteError(
+            f"{folder} holds something else: choose a new folder, an empty one, or one with an earlier site"
+        )
     (folder / "data").mkdir(parents=True, exist_ok=True)
     for old in (folder / "data").glob("*.parquet"):
         old.unlink()
@@ -217,8 +218,7 @@ def _drawn(view: str, address: dict[str, str]) -> Any:
         app.query_params[name] = value
     app.run()
     if app.exception:
-        message = f"the page {view} cannot be drawn: {app.exception[0].value}"
-        raise SiteError(message)
+        raise SiteError(f"the page {view} cannot be drawn: {app.exception[0].value}")
     return app
 
 

@@ -36,8 +36,7 @@ def ask(path: Path, text: str, seconds: float = SECONDS) -> Answer:
         TooMuch: it was stopped at a limit.
     """
     if len(text) > MOST_CHARACTERS:
-        message = f"The text has {len(text):,} characters; at most {MOST_CHARACTERS:,} are read."
-        raise sandbox.Refused(message)
+        raise sandbox.Refused(f"The text has {len(text):,} characters; at most {MOST_CHARACTERS:,} are read.")
     stream = sandbox.run(__name__, str(path), given=text.encode("utf-8", "replace"), seconds=seconds)
     with pa.ipc.open_stream(stream) as reader:
         rows = reader.read_all()

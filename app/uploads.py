@@ -70,8 +70,9 @@ def explain(name: str, data: bytes) -> Row:
         TooMuch: reading it took too long or too much memory.
     """
     if len(data) > MOST_BYTES:
-        message = f"{len(data):,} bytes are more than {MOST_BYTES // 2**20} MiB: use `dropline show FILE` for it."
-        raise sandbox.Refused(message)
+        raise sandbox.Refused(
+            f"{len(data):,} bytes are more than {MOST_BYTES // 2**20} MiB: use `dropline show FILE` for it."
+        )
     with tempfile.TemporaryDirectory(prefix="dropline-") as folder:  # for our user only
         file = Path(folder, safe_name(name))
         file.write_bytes(data)
@@ -116,10 +117,9 @@ def take_in(home: Home) -> str:
             command, capture_output=True, text=True, timeout=INGEST_S, env=environment, check=False
         )
     except subprocess.TimeoutExpired:
-        message = (
+        raise sandbox.TooMuch(
             f"The ingest took longer than {INGEST_S:g} s and was stopped. The file is kept: type `dropline ingest`."
-        )
-        raise sandbox.TooMuch(message) from None
+        ) from None
     if not done.stdout:
         raise sandbox.Refused(done.stderr.strip())
     return done.stdout.strip()

@@ -65,11 +65,10 @@ class Identity(NamedTuple):
         try:
             found = path.stat()
         except OSError:
-            message = (
+            raise WarehouseMissing(
                 f"There is no warehouse at {path}. Type `dropline up examples` to build one from the examples, "
                 "or `dropline ingest FOLDER` and `dropline build` for your own results."
-            )
-            raise WarehouseMissing(message) from None
+            ) from None
         return cls(path, found.st_ino, found.st_mtime_ns)
 
     @property
@@ -117,11 +116,10 @@ class Warehouse:
         except duckdb.Error as error:
             database.close()
             reason = str(error).splitlines()[0]
-            message = (
+            raise WarehouseUnreadable(
                 f"{path} cannot be opened ({reason}). Stop the program that writes to it; if there is none, "
                 "type `dropline build` to publish the warehouse again."
-            )
-            raise WarehouseUnreadable(message) from error
+            ) from error
         database.execute("set enable_external_access = false")
         database.execute("set lock_configuration = true")
         return cls(identity, database, remembered_bytes)
@@ -152,11 +150,10 @@ class Warehouse:
                 cursor.execute("use warehouse")
                 statements = cursor.extract_statements(sql)
                 if _kinds(statements) not in _READING:
-                    message = (
+                    raise QueryRefused(
                         f"Expected one SELECT, found {_kinds(statements)}: the warehouse is read-only. To keep a "
                         "result, use `dropline sql ... --output FILE`."
                     )
-                    raise QueryRefused(message)
                 return cursor.execute(statements[0], dict(params)).to_arrow_table()  # sql() would plan it twice
             except duckdb.Error as error:
                 raise QueryRefused(str(error)) from error
@@ -184,17 +181,14 @@ class Warehouse:
         statements = cursor.extract_statements(text)
         kinds = _kinds(statements)
         if kinds == duckdb.StatementType.MULTI.name:
-            message = "Name the values of the PIVOT: pivot ... on column in ('one', 'other') using ..."
-            raise QueryRefused(message)
+            raise QueryRefused("Name the values of the PIVOT: pivot ... on column in ('one', 'other') using ...")
         if kinds != duckdb.StatementType.SELECT.name:
-            message = f"Expected one SELECT, found {kinds}: the warehouse is read-only."
-            raise QueryRefused(message)
+            raise QueryRefused(f"Expected one SELECT, found {kinds}: the warehouse is read-only.")
         (said,) = cursor.execute("select json_serialize_sql($1::varchar)", [text]).fetchone() or ("{}",)
         tree = json.loads(said)
         reason = tree.get("error_message") if tree.get("error", True) else sql_guard.complaint(tree, _known(cursor))
         if reason:
-            message = f"This query is not allowed: {reason}."
-            raise QueryRefused(message)
+            raise QueryRefused(f"This query is not allowed: {reason}.")
 
 
 def _known(cursor: duckdb.DuckDBPyConnection) -> sql_guard.Known:

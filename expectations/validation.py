@@ -43,11 +43,9 @@ def failed(suites: Sequence[Suite], counts: Mapping[str, int]) -> set[str]:
     failing = {}
     for outcome in batch.validate(declared, result_format=named).results:
         if outcome.exception_info.get("raised_exception", True):
-            message = f"{', '.join(codes)} could not be checked: {outcome.exception_info}"
-            raise RuntimeError(message)
+            raise RuntimeError(f"{', '.join(codes)} could not be checked: {outcome.exception_info}")
         rows = outcome.result["unexpected_index_list"] or ()
         failing[outcome.expectation_config.type] = {row["code"] for row in rows}
     if unknown := failing["expect_column_values_to_not_be_null"]:
-        message = f"{', '.join(sorted(unknown))} could not be checked: the failing rows were not counted"
-        raise RuntimeError(message)
+        raise RuntimeError(f"{', '.join(sorted(unknown))} could not be checked: the failing rows were not counted")
     return failing["expect_column_values_to_be_between"]

@@ -161,16 +161,13 @@ def timers(
 
     """
     if ip_version not in FIRST_TIMEOUT_S:
-        message = f"IP version {ip_version}: expected 4 or 6"
-        raise ValueError(message)
+        raise ValueError(f"IP version {ip_version}: expected 4 or 6")
     if not 0 < t1_s <= t2_s <= lease_s:
-        message = f"T1 {t1_s:g} s, T2 {t2_s:g} s, lease {lease_s:g} s: expected each no longer than the next"
-        raise ValueError(message)
+        raise ValueError(f"T1 {t1_s:g} s, T2 {t2_s:g} s, lease {lease_s:g} s: expected each no longer than the next")
     first = FIRST_TIMEOUT_S[ip_version] if first_timeout_s is None else first_timeout_s
     longest = LONGEST_TIMEOUT_S[ip_version] if longest_timeout_s is None else longest_timeout_s
     if not (first > 0 and longest > 0):
-        message = f"time-outs of {first:g} s, at most {longest:g} s: expected more than zero"
-        raise ValueError(message)
+        raise ValueError(f"time-outs of {first:g} s, at most {longest:g} s: expected more than zero")
     if ip_version == 4:
         waits = _doubling(first, longest, math.inf, 0, _SPREAD_S)
     else:
@@ -268,8 +265,9 @@ def simulate(
 
     """
     if not (server.capacity_lps >= 0 and server.queue >= 0):
-        message = f"capacity {server.capacity_lps:g} leases/s, queue {server.queue:g}: expected neither below zero"
-        raise ValueError(message)
+        raise ValueError(
+            f"capacity {server.capacity_lps:g} leases/s, queue {server.queue:g}: expected neither below zero"
+        )
     renewing = renewing.copy()
     offered, requested, renewed = (
         slice(timers.request),

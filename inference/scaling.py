@@ -153,11 +153,11 @@ def fit(threads: Sequence[int], rates: Sequence[float], cores: int | None = None
 
     """
     if len(threads) != len(rates):
-        message = f"There are {len(threads)} thread counts and {len(rates)} rates; give one rate for each."
-        raise ValueError(message)
+        raise ValueError(f"There are {len(threads)} thread counts and {len(rates)} rates; give one rate for each.")
     if any(count < 1 for count in threads) or not all(rate > 0 and math.isfinite(rate) for rate in rates):
-        message = f"Threads must be 1 or more and rates finite and above 0; got {list(threads)} and {list(rates)}."
-        raise ValueError(message)
+        raise ValueError(
+            f"Threads must be 1 or more and rates finite and above 0; got {list(threads)} and {list(rates)}."
+        )
     counts = np.asarray(threads, np.float64)
     values = np.asarray(rates, np.float64)
     reason = _unfit(counts, values, cores)

@@ -138,8 +138,7 @@ class Hooks:
         """Raise HookFailed if the foreground server has exited."""
         if self._process and self._process.poll() is not None:
             how = f"the server exited with {self._process.returncode}: {self._server.serve}"
-            message = f"serve: {how}{_last_lines(self._log.read_bytes())}"
-            raise HookFailed(message)
+            raise HookFailed(f"serve: {how}{_last_lines(self._log.read_bytes())}")
 
     def _wait(self, answers: Callable[[], bool]) -> None:
         """Wait until the server is ready; raise HookFailed if it exits or takes too long."""
@@ -148,8 +147,7 @@ class Hooks:
             self.see_alive()
             if time.monotonic() > deadline:
                 said = _last_lines(self._log.read_bytes()) if self._process else ""
-                message = f"ready: the server did not answer within {self._server.limit_s:g} s{said}"
-                raise HookFailed(message)
+                raise HookFailed(f"ready: the server did not answer within {self._server.limit_s:g} s{said}")
             time.sleep(0.2)
         self.see_alive()
 
@@ -172,8 +170,7 @@ def shell(name: str, command: str, limit_s: float, host: str | None = None) -> b
     if done.exit_code == 0:
         return done.output
     how = f"failed with {done.exit_code}" if done.exit_code is not None else f"took longer than {limit_s:g} s"
-    message = f"{name}: {command!r} {how}{_last_lines(done.output)}"
-    raise HookFailed(message)
+    raise HookFailed(f"{name}: {command!r} {how}{_last_lines(done.output)}")
 
 
 def _words(command: str, host: str | None) -> list[str]:

@@ -296,11 +296,10 @@ class _Measurement:
         if self.generator.needs_counters and 0 < fastest < rate:
             self.folder.keep_generator_limit(fastest)
             return False
-        message = (
+        raise TrialFailed(
             f"{each.configuration}: the generator broke off {_ATTEMPTS} times at {rate:,}/s: {shlex.join(command)}\n"
             f"    {done.output[-500:].decode('utf-8', 'replace')}"
         )
-        raise TrialFailed(message)
 
     def _snapshot(self, hooks: Hooks) -> Snapshot:
         words = words_of(self.plan.generator, [*UDP_COUNTERS_OF]) if self.generator.needs_counters else []

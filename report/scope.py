@@ -74,8 +74,7 @@ def chosen(warehouse: Warehouse, wanted: Sequence[str]) -> Scope:
         if name not in names:
             near = difflib.get_close_matches(name, names, 3, 0.5)
             hint = f"did you mean {' or '.join(near)}?" if near else "`dropline status` lists what was measured."
-            message = f"--campaign {name}: the warehouse has no campaign with that name; {hint}"
-            raise ReportError(message)
+            raise ReportError(f"--campaign {name}: the warehouse has no campaign with that name; {hint}")
     chosen = sorted(set(wanted)) or measured or names
     rows = printable(
         warehouse.query(
