@@ -10,20 +10,18 @@ import secrets
 import stat
 import time
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
 from string import ascii_lowercase, ascii_uppercase
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, NoReturn
+from typing import Annotated, Any, Final, Literal, NamedTuple, NoReturn
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from dropline.errors import DroplineError
 from dropline.paths import Home
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Role = Literal["viewer", "editor"]
 FILE: Final = "DROPLINE_SECRETS"

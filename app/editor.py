@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import rocher
 import streamlit as st
+from starlette.requests import Request
 from starlette.responses import FileResponse
-from starlette.routing import Mount, Route
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.requests import Request
-    from starlette.routing import BaseRoute
 
 LABEL: Final = "One SELECT (DuckDB's SQL)"
 KEY: Final = "editor"

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 import streamlit as st
 
 from dropline.app import queries, widgets, wording
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from dropline.app.warehouse import Warehouse
+from dropline.app.warehouse import Warehouse
 
 _USUAL: Final = "usual"
 

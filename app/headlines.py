@@ -5,15 +5,13 @@ from __future__ import annotations
 import decimal
 import math
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import pandas as pd
 
 from dropline.app import wording
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import pandas as pd
 
 Row = dict[str, Any]
 

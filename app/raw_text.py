@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dropline.ingest import log
 from dropline.ingest.formats.text import unpack
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-    from typing import Any
-
-    from dropline.paths import Home
+from dropline.paths import Home
 
 MOST_LINES: Final = 2000  # on a page
 MOST_BYTES: Final = 8 * 1024 * 1024  # of text that is read

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from dropline.app import wording
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    import pyarrow as pa
 
 
 def capacities(table: pa.Table, labels: Mapping[str, str]) -> pd.DataFrame:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
+import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.elements.lib.column_types import ColumnConfig
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dropline.app import downloads, query_log, status, wording
@@ -15,13 +19,6 @@ from dropline.app.charts import theme
 from dropline.app.queries import row
 from dropline.app.warehouse import Identity, Warehouse, WarehouseError
 from dropline.paths import Home
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-
-    import pandas as pd
-    from streamlit.delta_generator import DeltaGenerator
-    from streamlit.elements.lib.column_types import ColumnConfig
 
 FOLLOWED_EVERY_S: Final = 5
 REMEMBERED_BYTES: Final = 64 * 2**20  # cached answers of one publication

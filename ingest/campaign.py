@@ -7,7 +7,7 @@ import json
 import re
 import unicodedata
 from collections import defaultdict
-from datetime import date  # noqa: TC003 -- pydantic reads the annotation at run time
+from datetime import date
 from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NoReturn, Self, get_args

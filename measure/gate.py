@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 from xml.etree import ElementTree
 
 import duckdb
@@ -15,9 +16,6 @@ import pyarrow.compute as pc
 
 from dropline.errors import DroplineError
 from dropline.measure.macros import looked_up, query
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 LEVEL: Final = 0.05
 SPLITS: Final = 400

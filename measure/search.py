@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from statistics import median
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dropline.measure.macros import number
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 _NARROWEST_CUT: Final = 0.25  # of a bracket, however precise the losses make the estimate look
 _TRIALS: Final = 3  # of a step in doubt

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from dropline.app import queries, wording
 from dropline.report.capacities import spread
-from dropline.report.scope import grouped, printable
+from dropline.report.scope import Row, Scope, grouped, printable
 from dropline.report.sections import Chart, Section, Series
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from dropline.report.scope import Row, Scope
 
 
 def loss(scope: Scope, figures: Sequence[Row]) -> Section:

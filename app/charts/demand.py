@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import altair as alt
+import pandas as pd
 
 from dropline.app.charts import recovery, theme
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 STEPS: Final = ("t_s", "lps")
 CAPACITIES: Final = ("label", "rate", "low", "high", "shown")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 import altair as alt
 import pandas as pd
 
 from dropline.app.charts import theme
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 REQUIRED: Final = ("t_s", "exchange", "series", "packets_per_s")
 _FEW: Final = 120  # up to this number of values draw a point for each

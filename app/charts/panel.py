@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import altair as alt
 import pandas as pd
 
 from dropline.app.charts import theme
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 REQUIRED: Final = (
     *("configuration_id", "row", "label", "backend", "origin", "rate", "ci_low", "ci_high", "interval_kind", "shown"),

@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import textwrap
 import zlib
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 import altair as alt
+import pandas as pd
 from altair.utils import schemapi
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    import pandas as pd
 
 schemapi.disable_debug_mode()  # Altair validates each part when it is created; only the tests have time for that
 

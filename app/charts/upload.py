@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import altair as alt
+import pandas as pd
 
 from dropline.app.charts import ramp, theme
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 KNOWN: Final = ("configuration_id", "configuration", "backend", "offered_rate", "loss_ratio", "runs")
 TRIED: Final = ("trial", "offered_rate", "loss_ratio")

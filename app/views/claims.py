@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from dropline.app import links, queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import counts
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from dropline.app.warehouse import Warehouse
+from dropline.app.warehouse import Warehouse
 
 VERDICTS = {
     "verdict": "Rule",

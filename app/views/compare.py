@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+import pandas as pd
+import pyarrow as pa
 import streamlit as st
 
 from dropline.app import goals as loss_goals
 from dropline.app import queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import capacity, ramp, theme
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import pandas as pd
-    import pyarrow as pa
-
-    from dropline.app.warehouse import Warehouse
+from dropline.app.warehouse import Warehouse
 
 MOST: Final = 12
 OWN: Final = "a limit of my own"

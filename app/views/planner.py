@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
+import altair as alt
+import duckdb
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.compute as pc
 import streamlit as st
 
 from dropline.app import planner, queries, view_tables, widgets, wording
 from dropline.app.charts import demand, influence, recovery
-from dropline.app.warehouse import WarehouseError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    import altair as alt
-    import duckdb
-    import pyarrow as pa
-
-    from dropline.app.warehouse import Warehouse
+from dropline.app.warehouse import Warehouse, WarehouseError
 
 MESSAGES: Final = "Two for a renewal, four for a new lease, plus the retries of waiting clients."
 OWN: Final = "my own numbers"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
+import altair as alt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,13 +13,7 @@ import streamlit as st
 
 from dropline.app import glossary, goals, headlines, links, queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import panel, theme
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    import altair as alt
-
-    from dropline.app.warehouse import Identity, Warehouse
+from dropline.app.warehouse import Identity, Warehouse
 
 OWN: Final = "only_"  # prefix of this page's own URL parameters; pages share those of the same name
 MOST_PANELS: Final = 6  # reserved containers

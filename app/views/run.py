@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import itertools
 import shlex
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dropline.app import goals as loss_goals
 from dropline.app import queries, query_log, raw_text, view_tables, widgets, wording
 from dropline.app.charts import accounting, intervals, ramp, response, telemetry
+from dropline.app.warehouse import Warehouse
 from dropline.paths import Home
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from streamlit.delta_generator import DeltaGenerator
-
-    from dropline.app.warehouse import Warehouse
 
 LOSSES = {
     "lost_on_the_way": "lost on the way",

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import streamlit as st
 
 from dropline.app import goals, headlines, links, queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import panel
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from dropline.app.warehouse import Warehouse
+from dropline.app.warehouse import Warehouse
 
 MOST: int = 60  # set-ups in the chart
 
