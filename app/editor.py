@@ -34,13 +34,9 @@ def routes() -> list[BaseRoute]:
 
 
 def show(text: str, revision: int, schema: dict[str, Any], on_run: Callable[[], None]) -> None:
-    """Show the editor; `asked` returns the visitor's query when `on_run` is called.
+    """Show the editor; `asked` returns the visitor's query when `on_run` is called, by Run or Ctrl-Enter.
 
-    Args:
-        text: the initial text, set again whenever `revision` changes.
-        revision: see text.
-        schema: `queries.sql.schema`, for completion.
-        on_run: called when the visitor presses Run or Ctrl-Enter.
+    `text` is set again whenever `revision` changes; `schema`, as from `queries.sql.schema`, is for completion.
     """
     css, js = ((_HERE / name).read_text("utf-8") for name in ("editor.css", "editor.js"))
     shown = st.components.v2.component("sql-editor", html=_HTML, css=css, js=js, isolate_styles=False)

@@ -14,12 +14,7 @@ _USUAL: Final = "usual"
 
 
 def choose(warehouse: Warehouse, key: str = "goal") -> str | None:
-    """Return the loss goal that the visitor chose; None, the default, means each unit's usual goal.
-
-    Args:
-        warehouse: the warehouse that lists the goals.
-        key: the URL parameter.
-    """
+    """Return the loss goal that the visitor chose; None, the default, means each unit's usual goal."""
     known = queries.loss_goals(warehouse)
     limits = {each["loss_goal"]: each["loss_limit"] for each in known}
     dhcp, other = (limits[queries.USUAL_GOALS[name]] for name in ("dhcp_goal", "other_goal"))

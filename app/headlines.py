@@ -44,9 +44,7 @@ def threads(threading: str | None, count: float | None) -> str:
 def names(rows: Sequence[Row], beside: Sequence[Row] = ()) -> list[str]:
     """Return a short unique name for each set-up, made of what they do not all share.
 
-    Args:
-        rows: the set-ups.
-        beside: other set-ups of the chart that names must differ from, though not by version.
+    Names differ from those of the set-ups `beside` them in a chart, though not by version.
     """
     parts = [_parts(row) for row in rows]
     told = [column for column in _MAIN if not beside or column != "product_version"]
@@ -94,9 +92,7 @@ def _holds(row: Row) -> bool:
 def headline(best: Row, *, alone: bool) -> str:
     """Return the fastest set-up and its capacity, as a sentence without a verb.
 
-    Args:
-        best: the row of `fastest`, with its `name`.
-        alone: whether it is the only one, so that its name adds nothing to its product's.
+    If it is `alone`, its name adds nothing to its product's.
     """
     shared = [best["product"], best["product_version"]]
     product = " ".join(str(each) for each in shared if wording.is_known(each) and str(each) not in best["name"])
@@ -210,9 +206,7 @@ def at_first_step(rows: Sequence[Row]) -> str:
 def effect(pairs: pd.DataFrame, what: str) -> str:
     """Return what threads or HA gain or cost over the pairs with a verdict; for the others what was seen.
 
-    Args:
-        pairs: ratio, sign and verdict of each, as from `view_tables.bounded`.
-        what: the subject, in the singular.
+    `pairs` have ratio, sign and verdict, as from `view_tables.bounded`; `what` is the subject, in the singular.
     """
     decided = pairs[pairs["verdict"].isin(DECIDED)]
     if decided.empty:

@@ -151,9 +151,7 @@ def complete(given: Mapping[str, float], preset: str | None = None) -> dict[str,
 def lps_needed(connection: duckdb.DuckDBPyConnection, inputs: Mapping[str, float]) -> dict[str, float]:
     """Return the columns of `lps_needed` by name: loads in leases and messages per second, and waiting clients.
 
-    Args:
-        connection: any connection that has the function `lps_needed`: a warehouse, or `blank()`.
-        inputs: values of `PARAMETERS` by name; omitted ones take their defaults.
+    Any connection will do that has the function: a warehouse, or `blank()`. Omitted inputs take their defaults.
 
     Raises:
         ValueError: an input is unknown, beyond its limits, or out of order with another.
@@ -282,12 +280,8 @@ def course(
 ) -> Course:
     """Simulate the time after the boot wave or the outage, until the lease ends.
 
-    Args:
-        inputs: as for `lps_needed`.
-        loads: the result of `lps_needed` for them.
-        measured_lps: the server's measured leases per second; the relay, HA and utilisation ratios reduce it. The
-            server queues as many requests as it answers before the first client repeats.
-        goodput: the server's answers under overload, as for `inference.recovery.Server`.
+    The relay, HA and utilisation ratios reduce the server's measured leases per second; it queues as many requests as
+    it answers before the first client repeats. `loads` are those of `lps_needed`; `goodput` as for `recovery.Server`.
     """
     from dropline.inference import recovery
 
@@ -413,12 +407,8 @@ def answer(
 ) -> Answer:
     """Compute the need; the answer computes the course after the event, and the configurations that meet the need.
 
-    Args:
-        known: the warehouse, or None.
-        inputs: values of `PARAMETERS` by name.
-        measured_lps: capacity of the server after the event; by default that of `setup`, or the need.
-        setup: a measured configuration, for the server's answers under overload.
-        calculator: an earlier result of `blank`.
+    The server after the event gives `measured_lps`, by default the capacity of `setup`, or the need; under overload it
+    behaves like `setup`. `calculator` is an earlier result of `blank`.
 
     Raises:
         ValueError: as `lps_needed`.

@@ -30,9 +30,7 @@ class Part(NamedTuple):
 def kept(home: Home, trial: Mapping[str, Any]) -> bytes | None:
     """Return the bytes of a trial's file as ingested, or None if the lake does not hold them (any more).
 
-    Args:
-        home: the home of the lake.
-        trial: campaign, source_path, source_sha256 and batch; an earlier batch may hold the bytes.
+    `trial` has campaign, source_path, source_sha256 and batch; an earlier batch may hold the bytes.
     """
     key = (trial["campaign"], trial["source_path"], trial["source_sha256"])
     for file in _where(home, str(trial["batch"])):

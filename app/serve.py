@@ -59,15 +59,9 @@ def serve(
 ) -> NoReturn:
     """Replace this process by the dashboard of `home` at http://`address`:`port`, until Ctrl-C.
 
-    Args:
-        home: the home of the warehouse.
-        port: the port to listen on.
-        open_browser: whether to open a browser.
-        address: the IP address or host name to listen on; 0.0.0.0 means every address of this machine.
-        hosts: host names that visitors use, besides `address` and that of the redirect_uri.
-        secrets: the file that configures sign-in; None for the file that the environment names, or that of the home.
-        no_sign_in: whether other machines may connect without sign-in.
-        allow_upload: whether editors (without sign-in: all visitors) may store files.
+    0.0.0.0 means every address of this machine. `hosts` are names that visitors use, besides `address` and that of the
+    redirect_uri; `secrets` configures sign-in, by default the file that the environment names, or that of the home;
+    `no_sign_in` lets other machines connect without it; `allow_upload` lets editors (without sign-in: all) store files.
 
     Raises:
         PortTaken: another program listens on the port.

@@ -128,11 +128,8 @@ def take_in(home: Home) -> str:
 def measured(trials: Sequence[Row], exchanges: Sequence[Row]) -> dict[str, Row]:
     """Return achieved_rate (per second) and loss ratios (0..1) by trial_id, computed by the warehouse's model.
 
-    Counters beside a trial, which correct dnsblast's figures, are missing here.
-
-    Args:
-        trials: rows of schema.TRIALS.
-        exchanges: rows of schema.EXCHANGES.
+    Takes rows of schema.TRIALS and schema.EXCHANGES. Counters beside a trial, which correct dnsblast's figures, are
+    missing here.
     """
     from dropline.ingest.schema import TABLES
 

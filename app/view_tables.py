@@ -81,9 +81,7 @@ def _shared(texts: Sequence[list[str]]) -> int:
 def what_differs(found: pd.DataFrame, facts: pa.Table) -> str:
     """Return the fairness of a pair as a sentence: the hardware, the compared factors, and other unfair differences.
 
-    Args:
-        found: the result of `queries.compare.differences`.
-        facts: the result of `queries.factors` for both.
+    `found` is the answer to `compare_differences`, `facts` that to `factors` for both.
     """
     rest = found[~found["is_asked"].astype(bool)]
     hardware = rest[rest["aspect"] == "hardware"]

@@ -97,13 +97,9 @@ class Warehouse:
     def open(cls, path: Path, limits: Limits = LIMITS, remembered_bytes: int = 0) -> Warehouse:
         """Open the file read-only, without access to other files or the network, and lock the settings.
 
-        Attach the file to a separate instance: `duckdb.connect(path)` would return the old file of this name as long
-        as anything in this process still reads it.
-
-        Args:
-            path: the file.
-            limits: settings of DuckDB.
-            remembered_bytes: size of the cache of `query`; cached answers stay valid, as a publication never changes.
+        Attach the file to a separate instance: `duckdb.connect(path)` would return the old file of this name as long as
+        anything in this process still reads it. `query` caches answers up to `remembered_bytes`; they stay valid, as a
+        publication never changes.
 
         Raises:
             WarehouseMissing: there is no such file.

@@ -91,14 +91,9 @@ def warn_if_behind(warehouse: Warehouse) -> None:
 
 
 def narrowed(what: str, key: str, options: Mapping[str, str]) -> dict[str, str]:
-    """Return at most `MOST_OPTIONS` options; ask for a search text if there are more.
+    """Return at most `MOST_OPTIONS` options (value -> text); ask for a search text if there are more.
 
-    Keep options that the URL or an earlier choice names under `key`.
-
-    Args:
-        what: the name of the options, in the plural.
-        key: the key of the choice that follows.
-        options: value -> text.
+    Keep options that the URL or an earlier choice names under `key`; `what` names the options, in the plural.
     """
     if len(options) <= MOST_OPTIONS:
         return dict(options)
@@ -220,12 +215,8 @@ def chart(
 ) -> None:
     """Show a chart with its title, its description as text alternative, and below it its data and SQL.
 
-    Args:
-        drawn: the chart, as from `theme.titled`.
-        key: Streamlit's key, also the name of the files.
-        asked: the queries behind the chart, as from `query_log.recorded`.
-        on_select: called when the visitor selects something in the chart.
-        kept: its specification `with_frames`, if the page keeps it.
+    `key` is also the name of the files; `asked` are the queries behind it, as from `query_log.recorded`; `kept` is its
+    specification `with_frames`, if the page keeps it.
     """
     with st.container(gap="xxsmall", key=f"chart-{key}"):
         height: Any = drawn.height if isinstance(drawn.height, int) else "content"
@@ -247,14 +238,8 @@ def table(
 ) -> None:
     """Show rows in the given order. Cells are plain text, never markup; numbers sort as numbers.
 
-    Args:
-        rows: the rows.
-        alt: description of the table, for screen readers.
-        bounds: for columns of rates: the sign (≥, <, ...) before each row's figure.
-        key: Streamlit's key.
-        config: column_config by column.
-        height: pixels; `auto` fits up to ten rows, `content` all.
-        tinted: for each row, whether to highlight it.
+    `alt` describes the table to screen readers; `bounds` are, for columns of rates, the sign (≥, <, ...) before each
+    row's figure; `height` is in pixels, `auto` for up to ten rows, `content` for all; `tinted` rows are highlighted.
     """
     shown: Any = rows.reset_index(drop=True)
     if bounds:
@@ -288,12 +273,9 @@ def choose_row(
 ) -> int | None:
     """Show rows to choose one from, and return its position; the URL parameter `name` holds the start of its id.
 
-    Args:
-        rows: the rows, in order; cells are text, never markup.
-        ids: the key of each row.
-        name: the URL parameter.
-        otherwise: the position of the default row, used if the URL names none.
-        shown: `alt`, `config` and `height` of `table`, and `column_order` to show only some columns.
+    Cells are text, never markup; `ids` are the keys of the rows. `otherwise` is the position of the default row, used
+    if the URL names none. `shown` are `alt`, `config` and `height` of `table`, and `column_order` to show only some
+    columns.
     """
     places = [] if otherwise is None else [otherwise]
     chosen = _choose(rows.reset_index(drop=True), ids, name, "single-row", places, **shown)

@@ -16,11 +16,8 @@ ANSWERED: Final = "answered"
 def requests(parts: pd.DataFrame, what: str, finding: str, detail: str) -> alt.LayerChart:
     """Draw one bar per place where requests ended, answered and lost ones in different colours.
 
-    Args:
-        parts: the columns of `REQUIRED`: where, how many, their share of those sent (0..1), and both as text.
-        what: queries, requests.
-        finding: the title.
-        detail: the subtitle.
+    `parts` has the columns of `REQUIRED`: where, how many, their share of those sent (0..1), and both as text; `what`
+    they are: queries, requests.
     """
     parts = parts.loc[:, list(REQUIRED)]
     base = alt.Chart(parts).encode(

@@ -14,14 +14,7 @@ _ROOM: Final = 1.15  # space beyond the longest bar, for its number
 
 
 def by_kind(table: pd.DataFrame, finding: str, detail: str, unit: str) -> alt.LayerChart:
-    """Draw one bar per kind, in the order of the table.
-
-    Args:
-        table: the columns of `REQUIRED`: each kind and its count.
-        finding: the title.
-        detail: the subtitle.
-        unit: the title of the axis.
-    """
+    """Draw one bar per kind, in the order of the table of `REQUIRED`: each kind and its count, in `unit`."""
     axis = alt.Axis(format=",d", tickCount=7, tickMinStep=1, labelFlush=False)
     scale = alt.Scale(domainMin=0, domainMax=_ROOM * table["count"].max())
     base = alt.Chart(table.loc[:, list(REQUIRED)]).encode(

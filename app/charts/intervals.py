@@ -20,11 +20,8 @@ def second_by_second(
 ) -> alt.LayerChart:
     """Draw the packets sent, received and dropped per second of one exchange.
 
-    Args:
-        intervals: the columns of `REQUIRED`, one exchange; `series` is sent, received or drops; t_s in seconds since
-            the start.
-        span_s: first and last second of the axis, if other charts share it.
-        pauses: the result of `pauses`; shaded.
+    `intervals` has the columns of `REQUIRED`: `series` is sent, received or drops, t_s in seconds since the start.
+    `span_s` is the axis that other charts share; `pauses`, as from the function, are shaded.
     """
     intervals = intervals.loc[:, list(REQUIRED)]
     lines = (

@@ -17,14 +17,9 @@ _COLOURS: Final = (*theme.BACKEND_COLOURS.values(), *theme.SPARE_COLOURS)
 
 
 def points(table: pd.DataFrame, x: str, y: str, colour: str | None = None) -> alt.LayerChart:
-    """Draw a point per row.
+    """Draw a point per row with both values, at most `MOST_POINTS`; `x`, `y` and `colour` name the columns so called.
 
-    Args:
-        table: the columns of `REQUIRED`, and `colour` if it has a name; `y` holds numbers. Rows without both are
-            left out, and at most `MOST_POINTS` are drawn.
-        x: display name of the column x; likewise `y` and `colour`. Names may hold any characters.
-        y: see x.
-        colour: see x; a column named backend gets the usual colours of backends.
+    Names may hold any characters; `y` holds numbers; a colour named backend gets the usual colours of backends.
     """
     whole = table.dropna(subset=list(REQUIRED))
     drawn = whole.head(MOST_POINTS)

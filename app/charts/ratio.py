@@ -14,14 +14,7 @@ POINTS: Final = ("threads", "rate", "fitted_rate", "efficiency_ratio", "is_above
 
 
 def thread_scaling(points: pd.DataFrame, backend: str | None, unit: str, finding: str) -> alt.LayerChart:
-    """Draw the rate over the threads, with the fitted law if there is one.
-
-    Args:
-        points: the columns of `POINTS`, one row per thread count.
-        backend: the backend, for the colour.
-        unit: unit of the rates.
-        finding: the title.
-    """
+    """Draw the rate in `unit` over the threads, one row of `POINTS` each, with the fitted law if there is one."""
     points = points.loc[:, list(POINTS)]
     colour = theme.backend_colour(backend)
     axis = alt.Axis(format="d", tickCount=8, tickMinStep=1)

@@ -204,13 +204,10 @@ def _rows(part: Any, shared: Any) -> int:
 
 
 def titled(layers: Iterable[Any], finding: str, detail: str, height: int | alt.Step | None = None) -> Titled:
-    """Return layers with a title, a subtitle, and both as text alternative.
+    """Return layers, bottom first, with a title, a subtitle, and both as text alternative.
 
-    Args:
-        layers: the layers to draw, bottom first.
-        finding: what the chart shows, as a sentence.
-        detail: what is drawn: n, intervals, marks.
-        height: height in pixels, with axes and legends; or the height of each row.
+    `finding` says what the chart shows, as a sentence; `detail` what is drawn: n, intervals, marks. `height` is in
+    pixels, with axes and legends; or that of each row.
     """
     size: dict[str, Any] = {}
     if isinstance(height, int):  # the title takes its room from the chart

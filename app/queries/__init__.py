@@ -27,11 +27,8 @@ _PARAMETER: Final = re.compile(r"\$(\w+)")
 def ask(warehouse: Warehouse, name: str, given: Mapping[str, str] | None = None, /, **parameters: Any) -> pa.Table:
     """Answer the query in `name`.sql, whose first lines say what it returns.
 
-    Args:
-        warehouse: the warehouse.
-        name: the file.
-        given: the tables that it reads besides those of the warehouse, see `files.text`.
-        parameters: by name; those of `USUAL_GOALS` and `most`, MOST_ROWS unless given, need not be named.
+    It may read other tables than those of the warehouse, `given` as for `files.text`. Of the parameters, those of
+    `USUAL_GOALS` and `most`, MOST_ROWS unless given, need not be named.
     """
     sql = text(name, **given or {})
     known = {**_SHARED, **parameters}

@@ -16,9 +16,7 @@ _WITH: Final = re.compile(r"\A(?:--.*\n)*(?:with\s+)?")  # DuckDB allows a comma
 def text(name: str, **given: str) -> str:
     """Return the query in the file `name`.sql.
 
-    Args:
-        name: the file.
-        given: the tables that it reads besides those of the warehouse, each the file of a query; in this order.
+    `given` are the tables that it reads besides those of the warehouse, each the file of a query; in this order.
     """
     question = FOLDER.joinpath(f"{name}.sql").read_text("utf-8")
     tables = [f"{table} as (\n\n{textwrap.indent(text(file), '    ')}\n),\n\n" for table, file in given.items()]

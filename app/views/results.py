@@ -184,14 +184,9 @@ def _panels(found: pd.DataFrame, table: pa.Table, warehouse: Warehouse) -> list[
 def _panel(
     own: Sequence[headlines.Row], published: Sequence[headlines.Row], measured: int, protocol: str, unit: str
 ) -> Panel:
-    """Return the headline and the capacities of a protocol's set-ups.
+    """Return the headline and the capacities of a protocol's set-ups: those measured to draw, and all published ones.
 
-    Args:
-        own: measured set-ups to draw.
-        published: all published set-ups.
-        measured: number of measured set-ups.
-        protocol: the protocol, or an empty text.
-        unit: the unit of the rates.
+    `measured` is the number of all measured ones; `protocol` may be empty.
     """
     drawn = headlines.named(own, published, MOST_PUBLISHED if own else MOST_ROWS)
     subject = [row for row in drawn if row["origin"] == ("measured" if own else "published")]
