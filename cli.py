@@ -766,10 +766,10 @@ def _build(home: Home) -> None:
 def _show_figures(home: Home) -> None:
     """Print the measured figures, up to a screenful."""
     from dropline.app.output_formats import write
-    from dropline.app.status import own_figures
+    from dropline.app.queries import ask
     from dropline.app.warehouse import Warehouse
 
-    figures = own_figures(Warehouse.open(home.warehouse))
+    figures = ask(Warehouse.open(home.warehouse), "own_figures")
     if figures.num_rows:
         typer.echo()
         write(figures.slice(0, _SHOWN_FIGURES), "table", sys.stdout.buffer)

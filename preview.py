@@ -49,7 +49,7 @@ def preview(
         places = transform.Places.within(work, work / "quality")
         lake.lay_out(places.lake)
         if failures := transform.run(PROJECT, places, shown_rows=SHOWN_ROWS, up_to="int_runs__identified"):
-            raise ModelsFailed("\n".join(each.text for each in failures), [each.node for each in failures])
+            raise ModelsFailed("\n".join(failures))
         with duckdb.connect(str(places.scratch), read_only=True) as connection:
             return summary, connection.sql(text("preview_runs")).to_arrow_table()
 

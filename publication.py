@@ -91,32 +91,30 @@ def rollback(home: Home, name: str | None = None, *, progress: Callable[[str], N
         NoSuchPublication: there is no earlier publication, or none of this name.
     """
     with alone(home, progress or (lambda _: None)):
-        return _rollback(home, name)
+        kept = earlier(home)
+        present = next((p.number for p in _all(home) if _is_current(p, home)), None)
+        if name is None:
+            wanted = [p for p in kept if present is None or p.number < present]
+        else:
+            wanted = [p for p in kept if p.name == name]
+        if not wanted:
+            names = ", ".join(p.name for p in kept) or "none"
+            asked = f"no earlier warehouse is called {name!r:.80}" if name else "no earlier warehouse is kept"
+            raise NoSuchPublication(
+                f"{home.root}: {asked}; there are: {names}. `dropline build` makes one from the lake."
+            )
+        chosen = wanted[-1]
+        _put_aside(home)
+        link = home.root / "earlier" / "next"
+        link.unlink(missing_ok=True)
+        os.link(chosen.file, link)
+        _replace(link, home)
+        return chosen
 
 
 def wal(database: Path) -> Path:
     """Return the path of DuckDB's write-ahead log of a database."""
     return database.with_name(database.name + ".wal")
-
-
-def _rollback(home: Home, name: str | None) -> Publication:
-    kept = earlier(home)
-    present = next((p.number for p in _all(home) if _is_current(p, home)), None)
-    if name is None:
-        wanted = [p for p in kept if present is None or p.number < present]
-    else:
-        wanted = [p for p in kept if p.name == name]
-    if not wanted:
-        names = ", ".join(p.name for p in kept) or "none"
-        asked = f"no earlier warehouse is called {name!r:.80}" if name else "no earlier warehouse is kept"
-        raise NoSuchPublication(f"{home.root}: {asked}; there are: {names}. `dropline build` makes one from the lake.")
-    chosen = wanted[-1]
-    _put_aside(home)
-    link = home.root / "earlier" / "next"
-    link.unlink(missing_ok=True)
-    os.link(chosen.file, link)
-    _replace(link, home)
-    return chosen
 
 
 def _all(home: Home) -> list[Publication]:

@@ -76,8 +76,12 @@ def unique(found: Sequence[str], apart: Sequence[str] = ()) -> list[str]:
 
 def _parts(row: Row) -> dict[str, str]:
     part = {column: str(row[column]) if wording.is_known(row[column]) else "" for column in (*_MAIN, *_MORE)}
-    ha_mode = "" if part["ha_mode"] == "none" else part["ha_mode"].replace("-", " ")
-    return part | {"threading": threads(row["threading"], row["threads"]), "ha_mode": ha_mode}
+    return part | {"threading": threads(row["threading"], row["threads"]), "ha_mode": _ha(row)}
+
+
+def _ha(row: Row) -> str:
+    """Return the HA mode as text; empty for a single server, and if unknown."""
+    return (wording.known(row["ha_mode"]) or "").replace("none", "").replace("-", " ")
 
 
 def fastest(rows: Sequence[Row]) -> Row | None:
@@ -277,18 +281,14 @@ def figure(row: Row) -> str:
 
 def pair_names(pairs: Sequence[Row], factor: str) -> list[str]:
     """Return a name for each pair of a factor, without the parts that all share."""
-    columns = ["product", "protocol", "backend", "ha_mode", "threads"]
-    texts = [
-        {column: str(pair[column]).removesuffix(".0") for column in columns if wording.is_known(pair[column])}
-        for pair in pairs
+    plain = ("product", "protocol", "backend")
+    columns = [
+        *([wording.known(pair[name]) or "" for pair in pairs] for name in plain),
+        ha_modes := [_ha(pair) for pair in pairs],
+        counts := [threads(None, pair["threads"]) for pair in pairs],
     ]
-    for text in texts:
-        text["threads"] = threads(None, float(text["threads"])) if "threads" in text else ""
-        text["ha_mode"] = text.get("ha_mode", "").replace("none", "").replace("-", " ")
-    differing = [column for column in columns if len({text.get(column, "") for text in texts}) > 1]
-    first = "threads" if factor == "threading" else "ha_mode"
-    shown = [column for column in columns if column in differing] or [first]
-    found = [", ".join(filter(None, (text.get(column, "") for column in shown))) for text in texts]
+    differing = [texts for texts in columns if len({*texts}) > 1] or [counts if factor == "threading" else ha_modes]
+    found = [", ".join(filter(None, texts)) for texts in zip(*differing, strict=True)]
     return unique(found, [pair["campaign"] for pair in pairs])
 
 

@@ -35,8 +35,17 @@ if TYPE_CHECKING:
     Judge = Callable[[Sequence[Suite], Mapping[str, int]], Collection[str]]
     Progress = Callable[[str], None]
 
-_COLUMNS: Final = ("finding", "severity", "batch", "campaign", "source_path", "trial_id", "detail")
-_SCHEMA: Final = pa.schema([(name, TEXT) for name in _COLUMNS])
+_OF_LAKE: Final = ("finding", "severity", "batch", "campaign", "source_path", "trial_id", "detail")
+_OF_MARTS: Final = (
+    "finding",
+    "severity",
+    "campaign",
+    "source_path",
+    "trial_id",
+    "configuration_id",
+    "loss_goal",
+    "detail",
+)
 _EMPTY: Final = "00000000-empty"  # a file without findings, so that there is always one to read
 
 
@@ -90,6 +99,23 @@ def check_marts(
         found = _check(connection, MARTS, progress, judge)
     _record(quality, "marts", MARTS, found)
     return found
+
+
+def mark(connection: duckdb.DuckDBPyConnection, findings: Sequence[Finding]) -> None:
+    """Write the findings of `check_marts` into the new warehouse, open for writing in `connection`: all or nothing."""
+    if not findings:
+        return
+    with connection.cursor() as cursor:
+        cursor.register("found", _table(findings, _OF_MARTS))
+        cursor.begin()
+        cursor.execute(sql("marks"))
+        cursor.commit()
+
+
+def _table(findings: Sequence[Finding], columns: Sequence[str]) -> pa.Table:
+    """Return these columns of findings."""
+    texts = {name: [getattr(finding, name) for finding in findings] for name in columns}
+    return pa.table(texts, schema=pa.schema([(name, TEXT) for name in columns]))
 
 
 def _check(
@@ -182,8 +208,7 @@ def _checked(folder: Path, suites: str) -> set[str]:
 
 
 def _write_findings(folder: Path, batch: str, found: Sequence[Finding], suites: str) -> None:
-    columns = {name: [getattr(finding, name) for finding in found] for name in _COLUMNS}
-    table = pa.table(columns, schema=_SCHEMA.with_metadata({"dropline.gate": suites}))
+    table = _table(found, _OF_LAKE).replace_schema_metadata({"dropline.gate": suites})
     written = pa.BufferOutputStream()
     pq.write_table(table, written, compression="zstd")
     data = written.getvalue()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dropline.ingest.campaign import FIELDS
 from dropline.ingest.servers import kea, recognise
-from dropline.measure.bench import SSH, run
+from dropline.measure.bench import SSH, run, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -138,10 +138,7 @@ def _of_machine(host: str | None) -> Iterator[Finding]:
 
 def _read(host: str | None, path: str) -> str:
     """Return the text of a file on a machine, empty if it cannot be read."""
-    if host:
-        done = run([*SSH, host, f"cat {shlex.quote(path)}"], _LIMIT_S)
-        return done.output.decode("utf-8", "replace") if done.exit_code == 0 else ""
-    try:
-        return Path(path).read_text("utf-8", "replace")
-    except OSError:
-        return ""
+    if not host:
+        return text_of(Path(path))
+    done = run([*SSH, host, f"cat {shlex.quote(path)}"], _LIMIT_S)
+    return done.output.decode("utf-8", "replace") if done.exit_code == 0 else ""
