@@ -9,32 +9,28 @@ import hashlib
 import time
 import tomllib
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import duckdb
 
 from dropline import compiled, publication, transform
 from dropline.errors import DroplineError
-from dropline.expectations import check_lake, check_marts
+from dropline.expectations import Finding, check_lake, check_marts
 from dropline.expectations.catalogue import reason_of
 from dropline.expectations.gate import mark
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import counted
 from dropline.ingest.verification import damaged
+from dropline.paths import Home
 from dropline.transform import Places
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from dropline.expectations import Finding
-    from dropline.paths import Home
-
-    Progress = Callable[[str], None]
+Progress = Callable[[str], None]
 
 PROJECT: Final = Path(__file__).resolve().parent
 SHOWN_ROWS: Final = 10

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import duckdb
+import pyarrow as pa
 
 from dropline import compiled, transform
 from dropline.app.queries.files import text
 from dropline.ingest.change_detection import Known
 from dropline.ingest.lake import Lake
-from dropline.ingest.loader import ingest
+from dropline.ingest.loader import Summary, ingest
+from dropline.paths import Home
 from dropline.pipeline import PROJECT, SHOWN_ROWS, ModelsFailed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    import pyarrow as pa
-
-    from dropline.ingest.loader import Summary
-    from dropline.paths import Home
 
 
 def preview(

@@ -12,18 +12,15 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, NamedTuple
+from pathlib import Path
+from typing import Final, NamedTuple
 
 from dropline.errors import DroplineError
 from dropline.ingest.parquet import fsync
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from dropline.paths import Home
+from dropline.paths import Home
 
 KEPT: Final = 3
 

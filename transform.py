@@ -5,19 +5,17 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from types import FrameType
+from typing import Any, Final, NamedTuple
 
 import duckdb
 
 from dropline import compiled
 from dropline.publication import wal
 from dropline.quoting import quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import FrameType
 
 _FAILED: Final = frozenset({"error", "fail", "runtime error", "partial success"})
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from dropline.app import sandbox
+from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -131,8 +132,6 @@ def measured(trials: Sequence[Row], exchanges: Sequence[Row]) -> dict[str, Row]:
     Takes rows of schema.TRIALS and schema.EXCHANGES. Counters beside a trial, which correct dnsblast's figures, are
     missing here.
     """
-    from dropline.ingest.schema import TABLES
-
     database, tables = _model()
     files = {(row["campaign"], row["source_path"]) for row in trials}
     rows: dict[str, Sequence[Row]] = {
@@ -158,8 +157,6 @@ def _model() -> tuple[duckdb.DuckDBPyConnection, list[str]]:
     For the few rows of a file, planning takes most of the time.
     """
     import duckdb
-
-    from dropline.ingest.schema import TABLES
 
     database = duckdb.connect(config=_LIMITS)
     database.execute("pragma disable_optimizer")  # it would plan for an empty lake

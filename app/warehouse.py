@@ -15,7 +15,7 @@ from dropline.errors import DroplineError
 from dropline.quoting import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     import pyarrow as pa
@@ -130,15 +130,11 @@ class Warehouse:
         _, answer = self._remembered.get(question, (0, None))
         if answer is None:
             answer = self._answer(sql, params or {})
-            self._remember(question, answer)
+            self._remembered[question] = len(question) + answer.nbytes, answer
+            if sum(size for size, _ in list(self._remembered.values())) > self.remembered_bytes:
+                self._remembered.clear()
         query_log.note(question)
         return answer
-
-    def _remember(self, question: str, answer: pa.Table) -> None:
-        """Cache an answer; clear the cache when it takes too many bytes."""
-        self._remembered[question] = len(question) + answer.nbytes, answer
-        if sum(size for size, _ in list(self._remembered.values())) > self.remembered_bytes:
-            self._remembered.clear()
 
     def _answer(self, sql: str, params: Mapping[str, Any]) -> pa.Table:
         with self.database.cursor() as cursor:
@@ -182,20 +178,18 @@ class Warehouse:
             raise QueryRefused(f"Expected one SELECT, found {kinds}: the warehouse is read-only.")
         (said,) = cursor.execute("select json_serialize_sql($1::varchar)", [text]).fetchone() or ("{}",)
         tree = json.loads(said)
-        reason = tree.get("error_message") if tree.get("error", True) else sql_guard.complaint(tree, _known(cursor))
+        reason = tree.get("error_message") if tree.get("error", True) else sql_guard.complaint(tree, *_known(cursor))
         if reason:
             raise QueryRefused(f"This query is not allowed: {reason}.")
 
 
-def _known(cursor: duckdb.DuckDBPyConnection) -> sql_guard.Known:
-    """Return the names that `sql_guard` needs; not cached, as each process answers one query."""
-    functions = cursor.execute(
-        "select lower(function_name) from duckdb_functions() where database_name = 'warehouse'"
-    ).fetchall()
-    system = cursor.execute(
-        "select lower(view_name) from duckdb_views() where internal and schema_name <> 'information_schema'"
-    ).fetchall()
-    return sql_guard.Known(frozenset(name for (name,) in functions), frozenset(name for (name,) in system))
+def _known(cursor: duckdb.DuckDBPyConnection) -> Iterator[frozenset[str]]:
+    """Yield the functions and the system views for `sql_guard`; not cached, as each process answers one query."""
+    for names in (
+        "select lower(function_name) from duckdb_functions() where database_name = 'warehouse'",
+        "select lower(view_name) from duckdb_views() where internal and schema_name <> 'information_schema'",
+    ):
+        yield frozenset(name for (name,) in cursor.execute(names).fetchall())
 
 
 def _read(reader: pa.RecordBatchReader, most_rows: int, most_bytes: int) -> Answer:

@@ -11,29 +11,25 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dropline.expectations import failing_rows
-from dropline.expectations.suite import LAKE, MARTS, SEVERITIES, Finding, fingerprint, sql
+from dropline.expectations.suite import LAKE, MARTS, SEVERITIES, Finding, Suite, fingerprint, sql
 from dropline.ingest.lake import Lake
 from dropline.ingest.parquet import replacing
 from dropline.ingest.schema import TABLES, TEXT
 from dropline.ingest.verification import batch_of
 from dropline.quoting import quoted
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from dropline.expectations.suite import Suite
-
-    Judge = Callable[[Sequence[Suite], Mapping[str, int]], Collection[str]]
-    Progress = Callable[[str], None]
+Judge = Callable[[Sequence[Suite], Mapping[str, int]], Collection[str]]
+Progress = Callable[[str], None]
 
 _OF_LAKE: Final = ("finding", "severity", "batch", "campaign", "source_path", "trial_id", "detail")
 _OF_MARTS: Final = (

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from dropline.expectations.suite import Suite
+from dropline.expectations.suite import Suite
 
 
 def failed(suites: Sequence[Suite], counts: Mapping[str, int]) -> set[str]:

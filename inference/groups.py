@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    Describe = Callable[[pa.Table], Mapping[str, Sequence[Any]]]
+Describe = Callable[[pa.Table], Mapping[str, Sequence[Any]]]
 
 _BATCH_ROWS: Final = 100_000
 _PORTION_GROUPS: Final = 500  # held as Python values, which take ten times the memory of Arrow's
@@ -41,13 +39,10 @@ def described(relation: Any, columns: Sequence[str], describe: Describe, schema:
 
         return needed.groupBy(key).applyInArrow(described_alone, schema=from_arrow_schema(schema))
     batches = needed.order(f"{key}, {place}").to_arrow_reader(_BATCH_ROWS)
-    described_groups = (describe(group) for group in _groups(map(_as_table, batches), key))
+    tables = (pa.Table.from_batches([batch]) for batch in batches)
+    described_groups = (describe(group) for group in _groups(tables, key))
     portions = iter(lambda: list(islice(described_groups, _PORTION_GROUPS)), [])
     return pa.concat_tables([schema.empty_table(), *(_table(portion, schema) for portion in portions)])
-
-
-def _as_table(batch: pa.RecordBatch) -> pa.Table:
-    return pa.Table.from_batches([batch])
 
 
 def _groups(tables: Iterable[pa.Table], key: str) -> Iterator[pa.Table]:

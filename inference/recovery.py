@@ -20,17 +20,14 @@ REB_TIMEOUT 10 s, doubled up to 600 s). A client that renews in vain until its l
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 HOUR: Final = 3600
 FIRST_TIMEOUT_S: Final = {4: 4.0, 6: 1.0}

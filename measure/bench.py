@@ -8,19 +8,16 @@ import signal
 import subprocess
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, Any, Final
 
 from dropline.errors import DroplineError
 from dropline.ingest.parallel import end_with_parent
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from dropline.measure.plan import Server
+from dropline.measure.plan import Server
 
 PATIENCE_S: Final = 10.0  # between SIGTERM and SIGKILL
 _LOOKS: Final = 100  # polls, 0.01 s apart, for a killed process to be gone

@@ -6,18 +6,15 @@ import json
 import os
 import shlex
 import shutil
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from dropline.ingest.campaign import FIELDS
 from dropline.ingest.servers import kea, recognise
 from dropline.measure.bench import SSH, run, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from dropline.measure.plan import Plan
+from dropline.measure.plan import Plan
 
 _LIMIT_S: Final = 20
 _BUSY: Final = 0.2  # load average per processor

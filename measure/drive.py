@@ -8,12 +8,14 @@ import shlex
 import signal
 import socket
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.resources import files
+from pathlib import Path
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dropline.errors import DroplineError
 from dropline.measure.bench import SSH, STOPPING, UDP_COUNTERS_OF, HookFailed, Hooks, Snapshot, ended_by, run, shell
@@ -21,14 +23,9 @@ from dropline.measure.doctor import examine
 from dropline.measure.folder import Folder, Run
 from dropline.measure.generator import generator_of, words_of
 from dropline.measure.judged import Capacity, capacities
+from dropline.measure.plan import Plan
 from dropline.measure.search import Plan as Search
 from dropline.measure.search import Trial, bracket, next_rate
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from dropline.measure.plan import Plan
 
 _GRACE_S: Final = 60  # beyond its period, before a hanging generator is killed
 _ATTEMPTS: Final = 4  # perfdhcp 2.2 sometimes stops because its own timestamps are out of order

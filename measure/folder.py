@@ -7,22 +7,19 @@ import hashlib
 import json
 import re
 import shutil
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import yaml
 
 from dropline.ingest.campaign import FILE_NAME as CAMPAIGN
+from dropline.measure.generator import Generator
 from dropline.measure.plan import FILE_NAME as PLAN
 from dropline.measure.plan import Plan, PlanError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    from dropline.measure.generator import Generator
-    from dropline.measure.search import Trial
+from dropline.measure.search import Trial
 
 _OUTPUT: Final = re.compile(r"rate\d+-\d+\.txt")
 _MAY_CHANGE: Final = {"runs", "within_s", "title"}  # between calls for the same folder

@@ -34,10 +34,11 @@ def _draw() -> None:
         max_upload_size=uploads.MOST_BYTES // 2**20,
         key="file",
     )
+    may_keep = uploads.may_keep() and auth.may_store()
     if file is None:
         st.info(
             "Drop the file as the generator wrote it, gzipped or not: it is recognised by its content. It is read in a "
-            f"temporary folder. {_fate()}",
+            f"temporary folder. {'You can store it afterwards.' if may_keep else 'Nothing of it is stored.'}",
             icon=":material/upload_file:",
         )
         return
@@ -52,14 +53,6 @@ def _draw() -> None:
     _show_troubles(found)
     _show_lines(found)
     _offer_to_keep(file.name, data)
-
-
-def _fate() -> str:
-    return "You can store it afterwards." if _may_keep() else "Nothing of it is stored."
-
-
-def _may_keep() -> bool:
-    return uploads.may_keep() and auth.may_store()
 
 
 @st.cache_data(max_entries=8, ttl=600, show_spinner="Reading the file ...")
@@ -89,7 +82,7 @@ def _show_trials(found: dict[str, Any]) -> None:
         st.info("This file contains no benchmark result. Below you see why, and what to do.")
         return
     frame = pd.DataFrame(trials)
-    st.markdown(f"**{found['trials_in_all']:,} trial{'' if found['trials_in_all'] == 1 else 's'}**")
+    st.markdown(f"**{wording.plural(found['trials_in_all'], 'trial')}**")
     widgets.table(
         view_tables.headed(
             frame.assign(**{name: 100 * frame[name].astype(float) for name in LOSSES}),
