@@ -12,7 +12,7 @@ import duckdb
 import pyarrow as pa
 
 from dropline import compiled, transform
-from dropline.app.queries.files import text
+from dropline.app.queries import text
 from dropline.ingest.change_detection import Known
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import Summary, ingest

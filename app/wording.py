@@ -28,6 +28,7 @@ FAIRNESS: Final[dict[str, str]] = _TABLES["FAIRNESS"]
 REAL: Final[dict[str, str]] = _TABLES["REAL"]
 QUALITIES: Final[dict[str, str]] = _TABLES["QUALITIES"]
 BASES: Final[dict[str, str]] = _TABLES["BASES"]
+GLOSSARY: Final[dict[str, str]] = _TABLES["GLOSSARY"]
 ORDERS: Final[dict[bool, str]] = _TABLES["ORDERS"]
 WATCHED: Final[dict[str, tuple[str, str]]] = {metric: tuple(told) for metric, told in _TABLES["WATCHED"].items()}
 

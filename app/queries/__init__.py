@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import textwrap
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-
-from dropline.app.queries.files import text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,13 +22,26 @@ USUAL_GOALS: Final[Mapping[str, Any]] = {
 }
 MOST_ROWS: Final = 5000  # that a browser draws smoothly
 _SHARED: Final[Mapping[str, Any]] = {**USUAL_GOALS, "most": MOST_ROWS}
+FOLDER: Final = Path(__file__).parent
+_WITH: Final = re.compile(r"\A(?:--.*\n)*(?:with\s+)?")  # DuckDB allows a comma after the last table
 _PARAMETER: Final = re.compile(r"\$(\w+)")
+
+
+@cache
+def text(name: str, **given: str) -> str:
+    """Return the query in the file `name`.sql.
+
+    `given` are the tables that it reads besides those of the warehouse, each the file of a query; in this order.
+    """
+    question = FOLDER.joinpath(f"{name}.sql").read_text("utf-8")
+    tables = [f"{table} as (\n\n{textwrap.indent(text(file), '    ')}\n),\n\n" for table, file in given.items()]
+    return _WITH.sub(lambda _: f"with\n\n{''.join(tables)}", question) if given else question
 
 
 def ask(warehouse: Warehouse, name: str, given: Mapping[str, str] | None = None, /, **parameters: Any) -> pa.Table:
     """Answer the query in `name`.sql, whose first lines say what it returns.
 
-    It may read other tables than those of the warehouse, `given` as for `files.text`. Of the parameters, those of
+    It may read other tables than those of the warehouse, `given` as for `text`. Of the parameters, those of
     `USUAL_GOALS` and `most`, MOST_ROWS unless given, need not be named.
     """
     sql = text(name, **given or {})

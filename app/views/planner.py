@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import streamlit as st
 
-from dropline.app import planner, queries, view_tables, widgets, wording
+from dropline.app import planner, printed, queries, view_tables, widgets, wording
 from dropline.app.charts import demand, influence, recovery
 from dropline.app.warehouse import Warehouse, WarehouseError
 
@@ -320,7 +320,7 @@ def _apart(known: pa.Table) -> tuple[pa.Table, int]:
 def _offer(found: planner.Answer, drawn: alt.LayerChart) -> None:
     with st.container(horizontal=True):
         for label, name, written, mime in (
-            ("Plan to print", "plan.html", partial(_printed, found, drawn), "text/html"),
+            ("Plan to print", "plan.html", partial(printed.page, found, drawn), "text/html"),
             ("Plan as Markdown", "plan.md", partial(planner.as_markdown, found), "text/markdown"),
             ("Plan as CSV", "plan.csv", partial(planner.as_csv, found), "text/csv"),
         ):
@@ -333,12 +333,6 @@ def _offer(found: planner.Answer, drawn: alt.LayerChart) -> None:
                 icon=":material/download:",
                 on_click="ignore",
             )
-
-
-def _printed(found: planner.Answer, drawn: alt.LayerChart) -> str:
-    from dropline.app import printed  # imports the large chart renderer
-
-    return printed.page(found, drawn)
 
 
 def _show_parts(found: planner.Answer) -> None:

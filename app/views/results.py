@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import streamlit as st
 
-from dropline.app import glossary, goals, headlines, links, queries, query_log, view_tables, widgets, wording
+from dropline.app import goals, headlines, links, queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import panel, theme
 from dropline.app.warehouse import Identity, Warehouse
 
@@ -39,7 +39,7 @@ FACTORS: Final = {
 def main() -> None:
     """Draw the page."""
     name, controls = st.columns([1, 2], vertical_alignment="bottom")
-    name.title("Results", help=glossary.about("LPS", "bracket", "bound", "interval", "loss goal", "exchange", "dip"))
+    name.title("Results", help="\n\n".join(f"**{term}**: {told}" for term, told in wording.GLOSSARY.items()))
     warehouse = widgets.warehouse_or_stop()
     totals = queries.row(warehouse, "totals")
     if not totals["measured"]:

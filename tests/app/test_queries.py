@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from dropline.app import queries, view_tables
-from dropline.app.queries import files
 from dropline.app.warehouse import Warehouse
 from tests.homes import changed
 
@@ -123,4 +122,4 @@ def test_labels_are_cut_to_what_tells_them_apart():
 def test_every_file_of_sql_is_a_question_of_a_page():
     places = [path for pattern in ("*.py", "app/**/*.py", "report/**/*.py") for path in ROOT.glob(pattern)]
     asked = "".join(path.read_text("utf-8") for path in places)
-    assert not [path.stem for path in files.FOLDER.glob("*.sql") if f'"{path.stem}"' not in asked]
+    assert not [path.stem for path in queries.FOLDER.glob("*.sql") if f'"{path.stem}"' not in asked]
