@@ -25,16 +25,10 @@ class NoSuchHome(DroplineError):
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The folder that holds all data; nothing is written outside it.
+    """The folder that holds all data; nothing is written outside it."""
 
-    Attributes:
-        root: the folder.
-        address: the bucket whose lake the folder mirrors, `s3://bucket/prefix`; see ingest/bucket.py.
-
-    """
-
-    root: Path
-    address: str | None = None
+    root: Path  # the folder
+    address: str | None = None  # the bucket whose lake the folder mirrors, `s3://bucket/prefix`; see ingest/bucket.py
 
     @classmethod
     def chosen(cls, root: Path | str | None = None) -> Home:

@@ -82,21 +82,13 @@ class ModelsFailed(BuildFailed):
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """The result of a build.
+    """The result of a build."""
 
-    Attributes:
-        warehouse: the published file.
-        seconds: how long each phase took: checksums, lake gate, models, marts gate, publish.
-        tables: the number of rows of every table.
-        measured: the number of measured configurations; the others are published ones.
-        findings: the number of rows of quality_findings by severity, without those about published figures.
-
-    """
-
-    warehouse: Path
-    seconds: dict[str, float]
-    tables: dict[str, int]
-    measured: int
+    warehouse: Path  # the published file
+    seconds: dict[str, float]  # how long each phase took: checksums, lake gate, models, marts gate, publish
+    tables: dict[str, int]  # the number of rows of every table
+    measured: int  # the number of measured configurations; the others are published ones
+    # the number of rows of quality_findings by severity, without those about published figures
     findings: dict[str, int]
 
     def text(self) -> str:
@@ -168,11 +160,7 @@ def build(home: Home, *, progress: Progress | None = None) -> BuildReport:
 
 
 def check(home: Home, *, progress: Progress | None = None) -> CheckReport:
-    """Check the lake and the published warehouse of `home` against all expectations, without a build.
-
-    Raises:
-        BuildFailed: a file cannot be read.
-    """
+    """Check lake and published warehouse against all expectations, without a build; raise BuildFailed if unreadable."""
     from dropline.expectations import validation
 
     say = progress or (lambda _: None)

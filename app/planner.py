@@ -134,11 +134,7 @@ def written(name: str, value: float) -> str:
 
 
 def complete(given: Mapping[str, float], preset: str | None = None) -> dict[str, float]:
-    """Return all inputs: as given, else from the preset, else the default.
-
-    Raises:
-        ValueError: the preset or an input is unknown.
-    """
+    """Return all inputs: as given, else from the preset, else the default; raise ValueError if one is unknown."""
     if preset is not None and preset not in PRESETS:
         raise ValueError(f"{preset!r} is not a preset; the presets are {', '.join(PRESETS)}")
     for name in given:

@@ -109,11 +109,7 @@ def shown(address: str, port: int, sign_in: SignIn | None) -> str:
 
 
 def claim(port: int, address: str = ADDRESS) -> None:
-    """Check that the port is free.
-
-    Raises:
-        PortTaken: it is in use, or we may not use it.
-    """
+    """Check that the port is free; raise PortTaken if it is in use, or we may not use it."""
     try:
         listen(port, address).close()
     except OSError as error:

@@ -194,11 +194,7 @@ def _shown(row: Row) -> Row:
 
 
 def look(file: Path) -> Row:
-    """Return the result of `explain` for a file alone in its folder; call this in a confined process.
-
-    Raises:
-        SystemExit: the file cannot be examined; standard error says why.
-    """
+    """Return the result of `explain` for a file alone in its folder, in a confined process; exit if it is refused."""
     from dropline.ingest import formats
     from dropline.ingest.files import HEAD_BYTES, IntakeError
     from dropline.ingest.show import show

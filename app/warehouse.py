@@ -57,11 +57,7 @@ class Identity(NamedTuple):
 
     @classmethod
     def of(cls, path: Path) -> Identity:
-        """Return the identity of the file now.
-
-        Raises:
-            WarehouseMissing: there is no file.
-        """
+        """Return the identity of the file now; raise WarehouseMissing if there is none."""
         try:
             found = path.stat()
         except OSError:
@@ -121,11 +117,7 @@ class Warehouse:
         return cls(identity, database, remembered_bytes)
 
     def query(self, sql: str, params: Mapping[str, Any] | None = None) -> pa.Table:
-        """Answer one SELECT; `$name` in its text refers to `params["name"]`.
-
-        Raises:
-            QueryRefused: the text is something else, or DuckDB cannot answer it.
-        """
+        """Answer one SELECT, with `$name` for `params["name"]`; raise QueryRefused for another text or if it fails."""
         question = query_log.pasteable(sql, params or {})
         _, answer = self._remembered.get(question, (0, None))
         if answer is None:

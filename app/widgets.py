@@ -44,11 +44,7 @@ def _opened(identity: Identity) -> Warehouse:
 
 
 def open_warehouse() -> Warehouse:
-    """Return the warehouse as published now; open new publications automatically.
-
-    Raises:
-        WarehouseError: there is none, or it cannot be read.
-    """
+    """Return the warehouse as published now, opened anew if need be; raise WarehouseError if none can be read."""
     return _opened(Identity.of(Home.chosen().warehouse))
 
 

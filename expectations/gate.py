@@ -79,11 +79,7 @@ def check_lake(
 def check_marts(
     warehouse: Path, lake: Path, quality: Path, *, progress: Progress | None = None, judge: Judge = failing_rows.failed
 ) -> list[Finding]:
-    """Check a warehouse file against the marts' suites and the batches that it was built from.
-
-    Raises:
-        duckdb.Error: the file cannot be read or lacks a table.
-    """
+    """Check a warehouse file against the marts' suites and the batches behind it; raise duckdb.Error if unreadable."""
     with _connected() as connection:
         # Attach instead of connect: this process may have the file open with other settings.
         connection.execute(f"attach {quoted(warehouse)} as warehouse (read_only)")

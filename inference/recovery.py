@@ -44,20 +44,12 @@ _STEP: Final = 0.01  # length of a period, as a share of the time since the even
 
 
 class Wait(NamedTuple):
-    """Wait of a client after an unanswered attempt.
+    """Wait of a client after an unanswered attempt."""
 
-    Attributes:
-        low: shortest wait, in seconds.
-        high: longest wait; all between are equally likely.
-        stay: how long a client keeps this wait, in seconds: once (the mean wait), or many times over.
-        then: number of the attempt that follows.
-
-    """
-
-    low: float
-    high: float
-    stay: float
-    then: int
+    low: float  # shortest wait, in seconds
+    high: float  # longest wait; all between are equally likely
+    stay: float  # how long a client keeps this wait, in seconds: once (the mean wait), or many times over
+    then: int  # number of the attempt that follows
 
     @property
     def mean(self) -> float:
@@ -74,26 +66,16 @@ class Timers(NamedTuple):
 
 
 class Server(NamedTuple):
-    """The server that answers the clients.
+    """The server that answers the clients."""
 
-    Attributes:
-        capacity_lps: new leases per second.
-        queue: the number of requests that it queues; `inf` for all.
-        offer_cost: cost of the first exchange of a client without a lease, in new leases.
-        request_cost: cost of the second one.
-        requesting: the share of these clients that need a second one; the others remember their lease.
-        renewal_cost: cost of a renewal, in new leases.
-        goodput: answers under overload: pairs of (asked, answered), both relative to the capacity, ascending; without
-            any, the capacity itself.
-
-    """
-
-    capacity_lps: float
-    queue: float
-    offer_cost: float = 0.5
-    request_cost: float = 0.5
-    requesting: float = 1.0
-    renewal_cost: float = 1.0
+    capacity_lps: float  # new leases per second
+    queue: float  # the number of requests that it queues; `inf` for all
+    offer_cost: float = 0.5  # cost of the first exchange of a client without a lease, in new leases
+    request_cost: float = 0.5  # cost of the second one
+    requesting: float = 1.0  # the share of these clients that need a second one; the others remember their lease
+    renewal_cost: float = 1.0  # cost of a renewal, in new leases
+    # answers under overload: pairs of (asked, answered), both relative to the capacity, ascending; without any, the
+    # capacity itself
     goodput: tuple[tuple[float, float], ...] = ()
 
     def answers(self, asked_lps: float) -> float:
@@ -105,28 +87,16 @@ class Server(NamedTuple):
 
 
 class Course(NamedTuple):
-    """The course by period; all but `edges` and `overdue` have the shape (periods,), in clients or requests.
+    """The course by period; all but `edges` and `overdue` have the shape (periods,), in clients or requests."""
 
-    Attributes:
-        edges: boundaries of the periods, in seconds after the event, shape (periods + 1,).
-        overdue: clients that wait at the start, because the server was down.
-        arrived: clients that send for the first time.
-        served: clients that got their answer.
-        waiting: clients without an answer at the end of the period.
-        renewing: those of them whose lease is still valid.
-        sent: requests.
-        repeated: requests of clients that had sent before.
-
-    """
-
-    edges: Array
-    overdue: float
-    arrived: Array
-    served: Array
-    waiting: Array
-    renewing: Array
-    sent: Array
-    repeated: Array
+    edges: Array  # boundaries of the periods, in seconds after the event, shape (periods + 1,)
+    overdue: float  # clients that wait at the start, because the server was down
+    arrived: Array  # clients that send for the first time
+    served: Array  # clients that got their answer
+    waiting: Array  # clients without an answer at the end of the period
+    renewing: Array  # those of them whose lease is still valid
+    sent: Array  # requests
+    repeated: Array  # requests of clients that had sent before
 
     @property
     def without_lease(self) -> Array:

@@ -50,22 +50,13 @@ class Estimate(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """The law of one server.
+    """The law of one server."""
 
-    Attributes:
-        rate_one_thread: lambda, the rate of one thread.
-        sigma: contention, 0..1.
-        kappa: coherency, from 0.
-        peak_threads: the number of threads with the highest rate; None where kappa = 0 is not excluded.
-        residual_ratio: root mean square of the relative errors of the thread counts' mean rates.
-
-    """
-
-    rate_one_thread: Estimate
-    sigma: Estimate
-    kappa: Estimate
-    peak_threads: Estimate | None
-    residual_ratio: float
+    rate_one_thread: Estimate  # lambda, the rate of one thread
+    sigma: Estimate  # contention, 0..1
+    kappa: Estimate  # coherency, from 0
+    peak_threads: Estimate | None  # the number of threads with the highest rate; None where kappa = 0 is not excluded
+    residual_ratio: float  # root mean square of the relative errors of the thread counts' mean rates
 
     def rate(self, threads: float) -> float:
         """Return the rate that the law gives for so many threads."""

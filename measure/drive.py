@@ -67,28 +67,18 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The progress of a measurement after a trial.
+    """The progress of a measurement after a trial."""
 
-    Attributes:
-        configuration: its name; `repetition` numbers its run.
-        rate: offered in the trial.
-        loss: ratio, on the basis of the loosest loss goal.
-        is_exceeding: whether the trial by itself exceeds that goal.
-        brackets: the run's bracket so far by loss goal, in rates; None if an end is not found yet.
-        done, wanted: runs; more are wanted while an interval is too wide.
-        left_s: until the wanted runs are done; None before the first one is.
-
-    """
-
-    configuration: str
+    configuration: str  # its name; `repetition` numbers its run
     repetition: int
-    rate: float
-    loss: float
-    is_exceeding: bool
+    rate: float  # offered in the trial
+    loss: float  # ratio, on the basis of the loosest loss goal
+    is_exceeding: bool  # whether the trial by itself exceeds that goal
+    # the run's bracket so far by loss goal, in rates; None if an end is not found yet
     brackets: dict[str, tuple[float | None, float | None]]
-    done: int
-    wanted: int
-    left_s: float | None
+    done: int  # runs
+    wanted: int  # runs; more while an interval is too wide
+    left_s: float | None  # until the wanted runs are done; None before the first one is
 
     def text(self) -> str:
         """Return the progress in one line."""

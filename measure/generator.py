@@ -21,14 +21,9 @@ _STRAY_PACKETS: Final = 3  # before and after a trial, as in int_query_accountin
 
 
 class Generator(ABC):
-    """A generator; a module of ingest/formats parses its output.
+    """A generator; a module of ingest/formats parses its output."""
 
-    Attributes:
-        needs_counters: whether it prints too little, so that its machine's UDP counters must complete it.
-
-    """
-
-    needs_counters = False
+    needs_counters = False  # whether it prints too little, so that its machine's UDP counters must complete it
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
