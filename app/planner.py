@@ -503,13 +503,12 @@ def demand(found: Answer) -> list[tuple[float, float]]:
 
 def as_json(found: Answer) -> str:
     """Return an answer as JSON, with a summary of the course."""
-    rows = found.configurations
     content = {
         "inputs": found.inputs,
         "loads": found.loads,
         "influences": [each._asdict() for each in found.influences],
         "after": {"measured_lps": found.measured_lps} | summed_up(found.course),
-        "configurations": rows if rows is None else [{name: row[name] for name in FIGURES} for row in rows],
+        "configurations": found.configurations,
     }
     return json.dumps(content, indent=1)
 

@@ -13,7 +13,6 @@ REQUIRED: Final = ("x", "y")
 MOST_POINTS: Final = 5000
 _HEIGHT: Final = 380  # pixels
 _MOST_ROWS: Final = 40  # of text labels
-_COLOURS: Final = (*theme.BACKEND_COLOURS.values(), *theme.SPARE_COLOURS)
 
 
 def points(table: pd.DataFrame, x: str, y: str, colour: str | None = None) -> alt.LayerChart:
@@ -46,7 +45,7 @@ def points(table: pd.DataFrame, x: str, y: str, colour: str | None = None) -> al
 def _colour(values: pd.Series, name: str) -> alt.Color:
     if values.dtype.kind in "iuf":
         return alt.Color("colour", type="quantitative", title=name, scale=alt.Scale(scheme="viridis"))
-    scale = theme.backend_scale(values.fillna("")) if name == "backend" else alt.Scale(range=list(_COLOURS))
+    scale = theme.backend_scale(values.fillna("")) if name == "backend" else alt.Scale(range=list(theme.SERIES))
     return alt.Color("colour", type="nominal", title=name, scale=scale, legend=alt.Legend(orient="top", columns=4))
 
 

@@ -274,29 +274,23 @@ def _show_totals(needed: Mapping[str, float]) -> None:
 def _against_capacities(found: planner.Answer) -> alt.LayerChart:
     """Return the chart of the need after the event against a few capacities, measured ones before published ones."""
     steps = pd.DataFrame(planner.demand(found), columns=list(demand.STEPS))
-    rates: list[dict[str, Any]] = []
-    detail = "Red: what the plan needs"
+    rates, detail = pd.DataFrame(columns=list(demand.CAPACITIES)), "Red: what the plan needs"
     if found.candidates is not None:
         part, count = _apart(found.candidates)
         drawn = view_tables.capacities(part, {})
         texts = dict(zip(drawn["configuration_id"], drawn["configuration"], strict=True))
         names = view_tables.short(texts, list(texts))
-        for row in drawn.to_dict("records"):
-            ends = [row[end] if wording.is_known(row[end]) else row["rate"] for end in ("ci_low", "ci_high")]
-            rates.append(
-                {
-                    "label": f"{names[row['configuration_id']]}: {row['shown']}",
-                    "rate": row["rate"],
-                    **dict(zip(("low", "high"), ends, strict=True)),
-                    "shown": f"{row['shown']}, {row['interval']}",
-                }
-            )
-        if rates:
-            origin = drawn["origin"].iloc[0]
+        rates = drawn.assign(
+            label=drawn["configuration_id"].map(names) + ": " + drawn["shown"],
+            low=drawn["ci_low"].fillna(drawn["rate"]),
+            high=drawn["ci_high"].fillna(drawn["rate"]),
+            shown=drawn["shown"] + ", " + drawn["interval"],
+        )
+        for origin in drawn["origin"].head(1):
             detail += f"; green: {len(rates)} of {count} capacities, {origin}, with interval or bracket"
     return demand.against_capacities(
         steps,
-        pd.DataFrame(rates, columns=list(demand.CAPACITIES)),
+        rates,
         f"{wording.number(found.loads['needed_lps'])} leases per second are needed",
         detail,
     )
