@@ -80,12 +80,9 @@ def earlier(home: Home) -> list[Publication]:
 
 
 def rollback(home: Home, name: str | None = None, *, progress: Callable[[str], None] | None = None) -> Publication:
-    """Publish an earlier warehouse again: `name`, or by default the one before the current one.
+    """Publish an earlier warehouse again: `name`, or the one before the current one; raise NoSuchPublication if none.
 
     The current one is kept among the earlier ones, so you can undo a rollback.
-
-    Raises:
-        NoSuchPublication: there is no earlier publication, or none of this name.
     """
     with alone(home, progress or (lambda _: None)):
         kept = earlier(home)

@@ -10,12 +10,9 @@ from dropline.expectations.suite import Suite
 
 
 def failed(suites: Sequence[Suite], counts: Mapping[str, int]) -> set[str]:
-    """Return the expectations whose number of failing rows, in `counts`, is not 0.
+    """Return the expectations whose number of failing rows in `counts` is not 0; raise RuntimeError for an unknown one.
 
     They are the rows of one frame: one expectation of Great Expectations for each would take a hundred times as long.
-
-    Raises:
-        RuntimeError: Great Expectations could not judge one.
     """
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
     import great_expectations as gx

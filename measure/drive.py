@@ -102,21 +102,19 @@ def measure(plan: Plan, source: Path, folder: Path, say: Callable[[str], None], 
         return _Measurement(plan, target, say, see, asked).run(source)
 
 
+@dataclass
 class _Measurement:
-    def __init__(
-        self,
-        plan: Plan,
-        folder: Folder,
-        say: Callable[[str], None],
-        see: Callable[[Seen], None],
-        asked_to_end: list[int],
-    ) -> None:
-        self.plan, self.folder, self.say, self.see = plan, folder, say, see
-        self.asked_to_end = asked_to_end
-        self.generator = generator_of(plan.generator)
-        self.deadline = time.monotonic() + plan.within_s if plan.within_s else float("inf")
-        self.took_s: list[float] = []  # per run since the start
-        self.complete: set[Run] = set()  # and so for ever: each later search reads all earlier runs
+    plan: Plan
+    folder: Folder
+    say: Callable[[str], None]
+    see: Callable[[Seen], None]
+    asked_to_end: list[int]
+    took_s: list[float] = field(default_factory=list)  # per run since the start
+    complete: set[Run] = field(default_factory=set)  # and so for ever: each later search reads all earlier runs
+
+    def __post_init__(self) -> None:
+        self.generator = generator_of(self.plan.generator)
+        self.deadline = time.monotonic() + self.plan.within_s if self.plan.within_s else float("inf")
 
     def run(self, source: Path) -> Outcome:
         """Prepare the folder, run until the results are precise enough, and return them."""

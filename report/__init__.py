@@ -11,12 +11,9 @@ FORMATS: Final = ("html", "markdown")
 
 
 def make(warehouse: Warehouse, campaigns: Sequence[str] = (), form: str = "html") -> str:
-    """Return the report on some campaigns, or on all measured ones, in one of `FORMATS`.
+    """Return the report on some campaigns, or on all measured ones, in one of `FORMATS`; raise ReportError if unknown.
 
     The text is reproducible: it depends on the warehouse only.
-
-    Raises:
-        ReportError: a campaign is not in the warehouse.
     """
     from dropline.report import content, rendering
 

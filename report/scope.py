@@ -59,11 +59,7 @@ class Scope:
 
 
 def chosen(warehouse: Warehouse, wanted: Sequence[str]) -> Scope:
-    """Return the scope of the wanted campaigns; by default all measured ones, or all if none was measured.
-
-    Raises:
-        ReportError: a campaign is not in the warehouse.
-    """
+    """Return the scope of the wanted campaigns, or of all measured, or of all; raise ReportError if one is unknown."""
     known = warehouse.query("select campaign, origin from campaigns order by campaign").to_pylist()
     names = [row["campaign"] for row in known]
     measured = [row["campaign"] for row in known if row["origin"] == "measured"]

@@ -9,17 +9,15 @@ import pandas as pd
 
 from dropline.app.charts import theme
 
-REQUIRED: Final = ("place", "requests", "share_ratio", "shown")
 ANSWERED: Final = "answered"
 
 
 def requests(parts: pd.DataFrame, what: str, finding: str, detail: str) -> alt.LayerChart:
     """Draw one bar per place where requests ended, answered and lost ones in different colours.
 
-    `parts` has the columns of `REQUIRED`: where, how many, their share of those sent (0..1), and both as text; `what`
-    they are: queries, requests.
+    `parts` has the columns place, requests, share_ratio (of those sent, 0..1) and shown, both as text; `what` they are:
+    queries, requests.
     """
-    parts = parts.loc[:, list(REQUIRED)]
     base = alt.Chart(parts).encode(
         x=alt.X(
             "requests:Q",
