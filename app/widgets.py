@@ -118,8 +118,7 @@ def choose_one(
     label: str, key: str, options: Mapping[str, str], on_change: Callable[[], None] | None = None
 ) -> str | None:
     """Show `options` (value -> text) in a select box bound to the URL by text or id; report unknown ones in the URL."""
-    _follow_ids(key, options)
-    _say_what_is_gone(key, options.values())
+    _follow_address(key, options)
     return st.selectbox(
         label,
         list(options),
@@ -134,8 +133,7 @@ def choose_many(
     label: str, key: str, options: Mapping[str, str], *, most: int | None = None, placeholder: str = "all"
 ) -> list[str]:
     """Show `options` (value -> text) to choose several from, bound to the URL like `choose_one`."""
-    _follow_ids(key, options)
-    _say_what_is_gone(key, options.values())
+    _follow_address(key, options)
     return st.multiselect(
         label,
         list(options),
@@ -154,21 +152,20 @@ def _of_id(asked: str, options: Collection[str]) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def _follow_ids(key: str, options: Mapping[str, str]) -> None:
-    """Replace ids in the URL by the texts of their options, and start again: the widget reads and keeps texts only."""
+def _follow_address(key: str, options: Mapping[str, str]) -> None:
+    """Replace ids in the URL by the texts of their options, and start again: the widget reads and keeps texts only.
+
+    Warn of what is not among the options.
+    """
     asked = st.query_params.get_all(key)
     known = {text: each for each, text in options.items()}
     values = [known.get(each) or _of_id(each, options) for each in asked]
     if not all(each in known for each in asked) and None not in values:
         st.query_params[key] = [options[each] for each in values if each is not None]
         st.rerun()
-
-
-def _say_what_is_gone(key: str, texts: Any) -> None:
-    known = set(texts)
-    for asked in st.query_params.get_all(key):
-        if asked and asked not in known:
-            st.warning(f"The address asks for {wording.plain(asked)}, which is not in this warehouse (any more).")
+    for gone in asked:
+        if gone and gone not in known:
+            st.warning(f"The address asks for {wording.plain(gone)}, which is not in this warehouse (any more).")
 
 
 @st.fragment

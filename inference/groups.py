@@ -16,19 +16,12 @@ _PORTION_GROUPS: Final = 500  # held as Python values, which take ten times the 
 
 
 def described(relation: Any, columns: Sequence[str], describe: Describe, schema: pa.Schema) -> Any:
-    """Describe every group of equal values in the first of `columns`.
+    """Describe every group of equal values in the first of `columns`, of which none is null.
 
-    Args:
-        relation: What `dbt.ref()` gives: a relation of DuckDB, or a DataFrame of Spark.
-        columns: The columns that are needed. The first is the key of the groups; none of its values is null.
-        describe: Takes the rows of one group in the order of the second column, and returns columns of `schema`, all of
-            the same length; those that are not there are null.
-        schema: Of all that is described; also when there is no group.
-
-    Returns:
-        What the engine takes as the rows of a model: an Arrow table for DuckDB, a DataFrame for Spark, where the groups
-        are described by the executors, as many at once as there are cores.
-
+    `relation` is what `dbt.ref()` gives. `describe` takes the rows of one group in the order of the second column, and
+    returns columns of `schema`, all of the same length; those that are not there are null. The result is what the
+    engine takes as the rows of a model: an Arrow table for DuckDB; for Spark a DataFrame, whose groups are described by
+    the executors, as many at once as there are cores.
     """
     needed, (key, place) = relation.select(*columns), columns[:2]
     if hasattr(needed, "groupBy"):

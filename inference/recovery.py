@@ -176,19 +176,10 @@ def steady(per_second: float, edges: Array) -> Array:
 
 
 def after_outage(timers: Timers, starting: float, renewing: float, outage_s: float, t1_s: float, edges: Array) -> Array:
-    """Return the number of clients due after an outage of the server, by attempt and period.
+    """Return the clients due after an outage of the server, shape (attempts, periods + 1); the last column is later.
 
-    Args:
-        timers: the waits of the clients.
-        starting: clients that asked for a new lease during the outage, evenly over it.
-        renewing: clients that reached T1 during the outage, evenly over it; each client once.
-        outage_s: how long the server was down, in seconds.
-        t1_s: T1, in seconds: the first client due has been due for the outage less this time.
-        edges: of the periods.
-
-    Returns:
-        Clients, shape (attempts, periods + 1); the last column holds clients due later.
-
+    `starting` clients asked for a new lease during the outage, and `renewing` clients reached T1, each once; both
+    evenly over it. The first client due has been due for the outage less `t1_s`. All times are in seconds.
     """
     due = np.zeros((len(timers.waits), edges.size))
     if outage_s <= 0:
@@ -215,21 +206,12 @@ def simulate(
     overdue: Array | None = None,
     again: tuple[float, Array] | None = None,
 ) -> Course:
-    """Return the course of the periods after an event.
+    """Return the course of the periods with these `edges`, in seconds after an event.
 
-    Args:
-        edges: of the periods, in seconds after the event.
-        starting: clients that ask for a new lease for the first time, shape (periods,).
-        renewing: clients that reach T1, shape (periods,).
-        server: the server.
-        timers: the waits of the clients.
-        overdue: clients that wait at the start, as `after_outage` gives them.
-        again: the seconds after which a served client renews, and the number of clients per period that do not, shape
-            (periods,). Without it, no client returns.
-
-    Raises:
-        ValueError: the capacity or the queue is below zero.
-
+    `starting` are the clients that ask for a new lease for the first time, `renewing` those that reach T1, both of the
+    shape (periods,); `overdue` are those that wait at the start, as `after_outage` gives them. `again` are the seconds
+    after which a served client renews, and the number of clients per period that do not, shape (periods,); without it
+    no client returns. Raises ValueError if the capacity or the queue is below zero.
     """
     if not (server.capacity_lps >= 0 and server.queue >= 0):
         raise ValueError(

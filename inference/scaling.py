@@ -124,16 +124,10 @@ def _caveats(threads: Sequence[int], shared: Sequence[int], cores: int | None, f
 
 
 def fit(threads: Sequence[int], rates: Sequence[float], cores: int | None = None) -> Fit | Refusal:
-    """Fit the law to the rates of runs, or say why the data cannot bear it.
+    """Fit the law to the rates of runs, above 0, by their threads, from 1, or say why the data cannot bear it.
 
-    Args:
-        threads: the number of threads of each run, from 1.
-        rates: the rate of each run, above 0; as many.
-        cores: physical cores of the machine, None if unknown.
-
-    Raises:
-        ValueError: the two differ in length, or hold a number outside its range.
-
+    `cores` are the physical cores of the machine, None if unknown. Raises ValueError if a number is outside its range,
+    or if the two differ in length.
     """
     if len(threads) != len(rates):
         raise ValueError(f"There are {len(threads)} thread counts and {len(rates)} rates; give one rate for each.")
