@@ -186,13 +186,16 @@ def page_routes() -> list[Route]:
 
     from dropline.app.middleware import page
 
-    served = HTMLResponse(page(), headers={"Cache-Control": "no-cache"})
+    html = page()
+
+    async def serve_page(_: Request) -> HTMLResponse:  # one for each request: packing changes the headers of it
+        return HTMLResponse(html, headers={"Cache-Control": "no-cache"})
 
     async def to_results(request: Request) -> RedirectResponse:
         return RedirectResponse(str(request.url.replace(scheme="", netloc="", path="/")))
 
     names = ["", *(file.stem for file in (ROOT / "app" / "views").glob("*.py") if file.stem != "results")]
-    return [Route("/results", to_results), *(Route(f"/{name}", served, methods=["GET"]) for name in names)]
+    return [Route("/results", to_results), *(Route(f"/{name}", serve_page) for name in names)]
 
 
 def settle() -> None:
