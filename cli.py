@@ -40,6 +40,7 @@ Paths = Annotated[
     list[Path], typer.Argument(exists=True, help="Files or folders with raw output and its context files.")
 ]
 FORMAT: Final = typer.Option("--format", "-f", help="Output format.")
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file instead of standard output.")]
 Port = Annotated[int, typer.Option(min=1, max=65535, help="Port of the dashboard.")]
 
 
@@ -444,9 +445,7 @@ def sql(
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="One SELECT; `-` reads it from standard input.")],
     form: Annotated[Literal["table", "csv", "json", "markdown", "arrow", "parquet"], FORMAT] = "table",
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write to this file instead of standard output.")
-    ] = None,
+    output: Output = None,
 ) -> None:
     """Query the warehouse in SQL, read-only.
 
@@ -472,9 +471,7 @@ def sql(
 @app.command()
 def report(
     context: typer.Context,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write to this file instead of standard output.")
-    ] = None,
+    output: Output = None,
     campaigns: Annotated[
         list[str] | None, typer.Option("--campaign", help="Repeat it for several; default: all that were measured.")
     ] = None,
@@ -576,12 +573,6 @@ def needs(
     if preset == "list":
         typer.echo("\n".join(f"{name:18}{each.title}. {each.source}" for name, each in planner.PRESETS.items()))
         return
-    forms = {
-        "text": planner.as_text,
-        "markdown": planner.as_markdown,
-        "csv": planner.as_csv,
-        "json": planner.as_json,
-    }
     try:
         said = context.meta["inputs"].items()
         given = {name: planner.parsed(name, text) for name, text in said if text is not None}
@@ -590,7 +581,7 @@ def needs(
         found = planner.answer(known, inputs, capacity, setup)
     except ValueError as error:
         _fail(str(error), 2)
-    typer.echo(forms[form](found).rstrip("\n"))
+    typer.echo(getattr(planner, f"as_{form}")(found).rstrip("\n"))
 
 
 @app.command()
@@ -766,10 +757,10 @@ def _build(home: Home) -> None:
 def _show_figures(home: Home) -> None:
     """Print the measured figures, up to a screenful."""
     from dropline.app.output_formats import write
-    from dropline.app.status import own_figures
+    from dropline.app.queries import ask
     from dropline.app.warehouse import Warehouse
 
-    figures = own_figures(Warehouse.open(home.warehouse))
+    figures = ask(Warehouse.open(home.warehouse), "own_figures")
     if figures.num_rows:
         typer.echo()
         write(figures.slice(0, _SHOWN_FIGURES), "table", sys.stdout.buffer)

@@ -25,16 +25,10 @@ class NoSuchHome(DroplineError):
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The folder that holds all data; nothing is written outside it.
+    """The folder that holds all data; nothing is written outside it."""
 
-    Attributes:
-        root: the folder.
-        address: the bucket whose lake the folder mirrors, `s3://bucket/prefix`; see ingest/bucket.py.
-
-    """
-
-    root: Path
-    address: str | None = None
+    root: Path  # the folder
+    address: str | None = None  # the bucket whose lake the folder mirrors, `s3://bucket/prefix`; see ingest/bucket.py
 
     @classmethod
     def chosen(cls, root: Path | str | None = None) -> Home:
@@ -43,17 +37,15 @@ class Home:
         if not named.startswith("s3:/"):
             root = Path(named).expanduser().absolute()
             if root.is_file():
-                message = f"{root} is a file; a home is a folder"
-                raise NoSuchHome(message)
+                raise NoSuchHome(f"{root} is a file; a home is a folder")
             return cls(root)
         match = _S3.fullmatch(named)
         if not match or {".", ".."} & set(match[2].split("/")):
             # Do not repeat the address: people put their keys there.
-            message = (
+            raise NoSuchHome(
                 "the address of a shared home is s3://bucket/folder, of letters, digits and any of . _ = + -; "
                 "keys come from the environment or a profile, never from the address"
             )
-            raise NoSuchHome(message)
         address = f"s3://{match[1]}{match[2]}"
         cache = Path(os.environ.get(CACHE) or "~/.cache/dropline").expanduser().absolute()
         digest = hashlib.sha256(f"{os.environ.get(ENDPOINT) or ''} {address}".encode()).hexdigest()

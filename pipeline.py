@@ -9,32 +9,28 @@ import hashlib
 import time
 import tomllib
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import duckdb
 
 from dropline import compiled, publication, transform
 from dropline.errors import DroplineError
-from dropline.expectations import check_lake, check_marts
-from dropline.expectations.apply_findings import mark
+from dropline.expectations import Finding, check_lake, check_marts
 from dropline.expectations.catalogue import reason_of
+from dropline.expectations.gate import mark
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import counted
 from dropline.ingest.verification import damaged
+from dropline.paths import Home
 from dropline.transform import Places
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from dropline.expectations import Finding
-    from dropline.paths import Home
-
-    Progress = Callable[[str], None]
+Progress = Callable[[str], None]
 
 PROJECT: Final = Path(__file__).resolve().parent
 SHOWN_ROWS: Final = 10
@@ -45,17 +41,14 @@ _ADVICE: Final = {
     "warehouse": "The models contradict themselves: report this with the rows above.",
 }
 _MEASURED: Final = "select count(*) from configurations where origin = 'measured'"
-_SEVERITIES: Final = {
-    "all": "select severity, count(*) from quality_findings group by severity order by severity",
-    "own": """
-        select severity, count(*)
-        from quality_findings
-        anti join (select configuration_id from configurations where origin = 'published') using (configuration_id)
-        where subject <> 'figure'
-        group by severity
-        order by severity
-    """,
-}
+_SEVERITIES: Final = """
+    select severity, count(*)
+    from quality_findings
+    anti join (select configuration_id from configurations where origin = 'published') using (configuration_id)
+    where subject <> 'figure'
+    group by severity
+    order by severity
+"""
 _BUILD_INFO: Final = """
     create table build_info (
         built_at timestamp not null,
@@ -80,46 +73,28 @@ class BuildFailed(DroplineError):
 
 
 class GateFailed(BuildFailed):
-    """A critical expectation failed. `findings` are the rows."""
-
-    def __init__(self, message: str, findings: Sequence[Finding]) -> None:
-        super().__init__(message)
-        self.findings = tuple(findings)
+    """A critical expectation failed."""
 
 
 class ModelsFailed(BuildFailed):
-    """A seed, model or test of dbt failed. `nodes` are their names."""
-
-    def __init__(self, message: str, nodes: Sequence[str]) -> None:
-        super().__init__(message)
-        self.nodes = tuple(nodes)
+    """A seed, model or test of dbt failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """The result of a build.
+    """The result of a build."""
 
-    Attributes:
-        warehouse: the published file.
-        seconds: how long each phase took: checksums, lake gate, models, marts gate, publish.
-        tables: the number of rows of every table.
-        findings: the number of rows of quality_findings by severity.
-        measured: the number of measured configurations; the others are published ones.
-        own: the findings that are not about published figures.
-
-    """
-
-    warehouse: Path
-    seconds: dict[str, float] = field(default_factory=dict)
-    tables: dict[str, int] = field(default_factory=dict)
-    findings: dict[str, int] = field(default_factory=dict)
-    measured: int = 0
-    own: dict[str, int] = field(default_factory=dict)
+    warehouse: Path  # the published file
+    seconds: dict[str, float]  # how long each phase took: checksums, lake gate, models, marts gate, publish
+    tables: dict[str, int]  # the number of rows of every table
+    measured: int  # the number of measured configurations; the others are published ones
+    # the number of rows of quality_findings by severity, without those about published figures
+    findings: dict[str, int]
 
     def text(self) -> str:
         """Return the report as text."""
         spent = ", ".join(f"{phase} {seconds:.1f} s" for phase, seconds in self.seconds.items())
-        found = ", ".join(f"{rows} {severity}" for severity, rows in self.own.items()) or "none"
+        found = ", ".join(f"{rows} {severity}" for severity, rows in self.findings.items()) or "none"
         held = f"{counted(self.tables['trials'], 'trial', 'trials')}, "
         held += counted(self.measured, "configuration", "configurations")
         beside = f"{self.tables['configurations'] - self.measured:,} published configurations, too"
@@ -132,7 +107,7 @@ class CheckReport:
 
     lake: tuple[Finding, ...]
     marts: tuple[Finding, ...] | None
-    seconds: dict[str, float] = field(default_factory=dict)
+    seconds: dict[str, float]
 
     @property
     def passed(self) -> bool:
@@ -167,8 +142,8 @@ def build(home: Home, *, progress: Progress | None = None) -> BuildReport:
     On errors the old warehouse stays untouched.
 
     Raises:
-        GateFailed: a critical expectation failed; holds the rows.
-        ModelsFailed: a seed, model or test failed; holds their names.
+        GateFailed: a critical expectation failed.
+        ModelsFailed: a seed, model or test failed.
         BuildFailed: a file cannot be read or written.
     """
     say = progress or (lambda _: None)
@@ -179,18 +154,13 @@ def build(home: Home, *, progress: Progress | None = None) -> BuildReport:
             return _build(home, work, say)
         except (duckdb.Error, OSError) as error:
             _stop_if_damaged(home, Lake(home.lake))
-            message = f"The build stopped: {error}\n{_unchanged(home)}"
-            raise BuildFailed(message) from error
+            raise BuildFailed(f"The build stopped: {error}\n{_unchanged(home)}") from error
         finally:
             work.clear()
 
 
 def check(home: Home, *, progress: Progress | None = None) -> CheckReport:
-    """Check the lake and the published warehouse of `home` against all expectations, without a build.
-
-    Raises:
-        BuildFailed: a file cannot be read.
-    """
+    """Check lake and published warehouse against all expectations, without a build; raise BuildFailed if unreadable."""
     from dropline.expectations import validation
 
     say = progress or (lambda _: None)
@@ -205,8 +175,7 @@ def check(home: Home, *, progress: Progress | None = None) -> CheckReport:
                 with phases("marts gate"):
                     marts = tuple(check_marts(home.warehouse, *places, progress=say, judge=validation.failed))
         except (duckdb.Error, OSError) as error:
-            message = f"The check stopped: {error}"
-            raise BuildFailed(message) from error
+            raise BuildFailed(f"The check stopped: {error}") from error
     return CheckReport(lake, marts, phases.seconds)
 
 
@@ -223,16 +192,16 @@ def _build(home: Home, work: Places, say: Progress) -> BuildReport:
         _stop_if_critical(home, "lake", check_lake(work.lake, home.quality, progress=say))
     with phases("models"):
         if failures := transform.run(PROJECT, work, shown_rows=SHOWN_ROWS):
-            said = [f"{len(failures)} steps of dbt failed.", *(failure.text for failure in failures), _unchanged(home)]
-            raise ModelsFailed("\n".join(said), [failure.node for failure in failures])
+            said = [f"{len(failures)} steps of dbt failed.", *failures, _unchanged(home)]
+            raise ModelsFailed("\n".join(said))
     with phases("marts gate"):
         _write_build_info(work.database, lake.batches(), project)
         found = check_marts(work.database, work.lake, home.quality, progress=say)
         _stop_if_critical(home, "warehouse", found)
     with phases("publish"):
-        report = _finish(work.database, found)
+        contents = _finish(work.database, found)
         publication.publish(work.database, home)
-    return replace(report, warehouse=home.warehouse, seconds=phases.seconds)
+    return BuildReport(home.warehouse, phases.seconds, *contents)
 
 
 class _Phases:
@@ -257,7 +226,7 @@ def _critical(findings: Sequence[Finding]) -> list[Finding]:
 def _stop_if_critical(home: Home, place: str, findings: Sequence[Finding]) -> None:
     if critical := _critical(findings):
         lines = ["The gate stopped the build.", *_listed(place, critical), _ADVICE[place], _unchanged(home)]
-        raise GateFailed("\n".join(lines), critical)
+        raise GateFailed("\n".join(lines))
 
 
 def _stop_if_damaged(home: Home, lake: Lake) -> None:
@@ -317,13 +286,13 @@ def _own_version() -> str:
     return version("dropline")
 
 
-def _finish(database: Path, findings: Sequence[Finding]) -> BuildReport:
-    """Write the gate's findings into the marts; return the contents of the tables."""
+def _finish(database: Path, findings: Sequence[Finding]) -> tuple[dict[str, int], int, dict[str, int]]:
+    """Write the gate's findings into the marts; return tables, measured and findings of the report."""
     with duckdb.connect(str(database)) as connection:
         mark(connection, findings)
         names = connection.execute("select table_name from duckdb_tables() order by all").fetchall()
         tables = {name: connection.table(name).shape[0] for (name,) in names}
-        counts = {own: dict(connection.execute(_SEVERITIES[own]).fetchall()) for own in _SEVERITIES}
         (measured,) = connection.execute(_MEASURED).fetchone() or (0,)
+        counts = dict(connection.execute(_SEVERITIES).fetchall())
         connection.execute("checkpoint")
-    return BuildReport(database, {}, tables, counts["all"], measured, counts["own"])
+    return tables, measured, counts

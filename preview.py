@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import duckdb
+import pyarrow as pa
 
 from dropline import compiled, transform
-from dropline.app.queries.files import text
+from dropline.app.queries import text
 from dropline.ingest.change_detection import Known
 from dropline.ingest.lake import Lake
-from dropline.ingest.loader import ingest
+from dropline.ingest.loader import Summary, ingest
+from dropline.paths import Home
 from dropline.pipeline import PROJECT, SHOWN_ROWS, ModelsFailed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    import pyarrow as pa
-
-    from dropline.ingest.loader import Summary
-    from dropline.paths import Home
 
 
 def preview(
@@ -49,7 +43,7 @@ def preview(
         places = transform.Places.within(work, work / "quality")
         lake.lay_out(places.lake)
         if failures := transform.run(PROJECT, places, shown_rows=SHOWN_ROWS, up_to="int_runs__identified"):
-            raise ModelsFailed("\n".join(each.text for each in failures), [each.node for each in failures])
+            raise ModelsFailed("\n".join(failures))
         with duckdb.connect(str(places.scratch), read_only=True) as connection:
             return summary, connection.sql(text("preview_runs")).to_arrow_table()
 

@@ -12,18 +12,15 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, NamedTuple
+from pathlib import Path
+from typing import Final, NamedTuple
 
 from dropline.errors import DroplineError
 from dropline.ingest.parquet import fsync
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from dropline.paths import Home
+from dropline.paths import Home
 
 KEPT: Final = 3
 
@@ -83,41 +80,35 @@ def earlier(home: Home) -> list[Publication]:
 
 
 def rollback(home: Home, name: str | None = None, *, progress: Callable[[str], None] | None = None) -> Publication:
-    """Publish an earlier warehouse again: `name`, or by default the one before the current one.
+    """Publish an earlier warehouse again: `name`, or the one before the current one; raise NoSuchPublication if none.
 
     The current one is kept among the earlier ones, so you can undo a rollback.
-
-    Raises:
-        NoSuchPublication: there is no earlier publication, or none of this name.
     """
     with alone(home, progress or (lambda _: None)):
-        return _rollback(home, name)
+        kept = earlier(home)
+        present = next((p.number for p in _all(home) if _is_current(p, home)), None)
+        if name is None:
+            wanted = [p for p in kept if present is None or p.number < present]
+        else:
+            wanted = [p for p in kept if p.name == name]
+        if not wanted:
+            names = ", ".join(p.name for p in kept) or "none"
+            asked = f"no earlier warehouse is called {name!r:.80}" if name else "no earlier warehouse is kept"
+            raise NoSuchPublication(
+                f"{home.root}: {asked}; there are: {names}. `dropline build` makes one from the lake."
+            )
+        chosen = wanted[-1]
+        _put_aside(home)
+        link = home.root / "earlier" / "next"
+        link.unlink(missing_ok=True)
+        os.link(chosen.file, link)
+        _replace(link, home)
+        return chosen
 
 
 def wal(database: Path) -> Path:
     """Return the path of DuckDB's write-ahead log of a database."""
     return database.with_name(database.name + ".wal")
-
-
-def _rollback(home: Home, name: str | None) -> Publication:
-    kept = earlier(home)
-    present = next((p.number for p in _all(home) if _is_current(p, home)), None)
-    if name is None:
-        wanted = [p for p in kept if present is None or p.number < present]
-    else:
-        wanted = [p for p in kept if p.name == name]
-    if not wanted:
-        names = ", ".join(p.name for p in kept) or "none"
-        asked = f"no earlier warehouse is called {name!r:.80}" if name else "no earlier warehouse is kept"
-        message = f"{home.root}: {asked}; there are: {names}. `dropline build` makes one from the lake."
-        raise NoSuchPublication(message)
-    chosen = wanted[-1]
-    _put_aside(home)
-    link = home.root / "earlier" / "next"
-    link.unlink(missing_ok=True)
-    os.link(chosen.file, link)
-    _replace(link, home)
-    return chosen
 
 
 def _all(home: Home) -> list[Publication]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from zipfile import ZipFile
 
 from dbt.adapters.base import PythonJobHelper
@@ -19,9 +20,6 @@ from dbt.adapters.spark.impl import SparkAdapter
 from dbt.cli.main import dbtRunner
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 PROJECT: Final = Path(__file__).resolve().parent
 IMPORTED: Final = ("__init__.py", "inference/*.py")  # imported by the Python models

@@ -5,19 +5,17 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from types import FrameType
+from typing import Any, Final, NamedTuple
 
 import duckdb
 
 from dropline import compiled
 from dropline.publication import wal
 from dropline.quoting import quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import FrameType
 
 _FAILED: Final = frozenset({"error", "fail", "runtime error", "partial success"})
 
@@ -52,15 +50,8 @@ class Places(NamedTuple):
         }
 
 
-class Failure(NamedTuple):
-    """A failed seed, model or test: its name in dbt, and the reason, with the rows found by a data test."""
-
-    node: str
-    text: str
-
-
-def run(project: Path, places: Places, *, shown_rows: int, up_to: str | None = None) -> list[Failure]:
-    """Run everything in `project` except unit tests, which need no data; return the failures.
+def run(project: Path, places: Places, *, shown_rows: int, up_to: str | None = None) -> list[str]:
+    """Run everything in `project` except unit tests, which need no data; return the failures, with a test's rows.
 
     dbt itself runs if the project or the lake differs from the compiled one, and after a failure. `up_to` names a
     model: build only that model and its ancestors, without tests.
@@ -79,7 +70,7 @@ def run(project: Path, places: Places, *, shown_rows: int, up_to: str | None = N
     return failures
 
 
-def _run_dbt(project: Path, places: Places, shown_rows: int, up_to: str | None) -> list[Failure]:
+def _run_dbt(project: Path, places: Places, shown_rows: int, up_to: str | None) -> list[str]:
     from dbt.adapters.duckdb.connections import DuckDBConnectionManager
     from dbt.cli.main import dbtRunner
 
@@ -105,10 +96,10 @@ def _run_dbt(project: Path, places: Places, shown_rows: int, up_to: str | None) 
     results = getattr(outcome.result, "results", None) or []
     failed = [result for result in results if result.status in _FAILED]
     if not failed and not outcome.success:
-        return [Failure("dbt", f"dbt could not start: {outcome.exception}")]
+        return [f"dbt could not start: {outcome.exception}"]
     if not failed and not up_to:
         compiled.record(project, places, told, results)
-    return [Failure(result.node.unique_id, _explain(result, places, shown_rows)) for result in failed]
+    return [_explain(result, places, shown_rows) for result in failed]
 
 
 @contextmanager

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from dropline import pipeline
 from dropline.app.queries import ask
@@ -13,12 +15,7 @@ from dropline.app.warehouse import Warehouse
 from dropline.errors import DroplineError
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import counted, ingest, printable, reject_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from dropline.paths import Home
+from dropline.paths import Home
 
 LOOK_S: Final = 0.1
 _SHOWN_FIGURES: Final = 3

@@ -10,20 +10,18 @@ import secrets
 import stat
 import time
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
 from string import ascii_lowercase, ascii_uppercase
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, NoReturn
+from typing import Annotated, Any, Final, Literal, NamedTuple, NoReturn
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from dropline.errors import DroplineError
 from dropline.paths import Home
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Role = Literal["viewer", "editor"]
 FILE: Final = "DROPLINE_SECRETS"
@@ -81,15 +79,13 @@ def _folded(name: str) -> str:
 def _encrypted(address: str) -> str:
     parts = urlsplit(address)
     if not parts.hostname or parts.scheme not in (("https", "http") if is_loopback(parts.hostname) else ("https",)):
-        message = "expected https://..., or http:// on this machine"
-        raise ValueError(message)
+        raise ValueError("expected https://..., or http:// on this machine")
     return address
 
 
 def _calling_back(address: str) -> str:
     if urlsplit(address).path != CALLBACK:
-        message = f"expected an address that ends with {CALLBACK} right after the host"
-        raise ValueError(message)
+        raise ValueError(f"expected an address that ends with {CALLBACK} right after the host")
     return address
 
 
@@ -121,8 +117,7 @@ class Access(BaseModel):
     @model_validator(mode="after")
     def _somebody(self) -> Access:
         if not self.viewers + self.editors:
-            message = "expected at least one viewer or editor: otherwise nobody could sign in"
-            raise ValueError(message)
+            raise ValueError("expected at least one viewer or editor: otherwise nobody could sign in")
         return self
 
 
@@ -148,8 +143,7 @@ class SignIn(BaseModel):
         """
         until, email = claims.get("exp"), claims.get("email")
         if not isinstance(until, int | float) or until <= now:
-            message = "Your sign-in has ended. Sign in again."
-            raise Expired(message)
+            raise Expired("Your sign-in has ended. Sign in again.")
         if not isinstance(email, str) or claims.get("email_verified") is not True:
             why = "The identity provider has not verified your e-mail address"
         elif email.count("@") != 1:
@@ -158,8 +152,7 @@ class SignIn(BaseModel):
             return Person(email, role, until)
         else:
             why = f"{email} has no role in this Dropline"
-        message = f"{why}. Ask {self.access.ask}."
-        raise NotAdmitted(message)
+        raise NotAdmitted(f"{why}. Ask {self.access.ask}.")
 
     def _role(self, marks: set[str]) -> Role | None:
         if not marks.isdisjoint(self.access.editors):
@@ -211,25 +204,24 @@ def configured(home: Home) -> SignIn | None:
         first = min(error.errors(include_input=False), key=lambda each: each["type"] != "extra_forbidden")
         section, *keys = map(str, first["loc"])
         said = first["msg"].removeprefix("Value error, ")
-        message = f"{file}: {' '.join([f'[{section}]', *keys])}: {said}. See docs/how-to/sign-in.md."
-        raise Misconfigured(message) from None  # pydantic's message includes the value, which may be a secret
+        raise Misconfigured(
+            f"{file}: {' '.join([f'[{section}]', *keys])}: {said}. See docs/how-to/sign-in.md."
+        ) from None  # pydantic's message includes the value, which may be a secret
 
 
 def _read(file: Path) -> dict[str, dict[str, Any]]:
     try:
         if file.stat().st_mode & _OTHERS:
-            message = f"{file} contains a secret, but others may read or change it. Type `chmod 600 {file}`."
-            raise Misconfigured(message)
+            raise Misconfigured(f"{file} contains a secret, but others may read or change it. Type `chmod 600 {file}`.")
         found = tomllib.loads(file.read_text("utf-8"))
     except OSError as error:
-        message = f"{file} cannot be read ({error.strerror}). Name the file of secrets with {FILE}, or unset it."
-        raise Misconfigured(message) from None
+        raise Misconfigured(
+            f"{file} cannot be read ({error.strerror}). Name the file of secrets with {FILE}, or unset it."
+        ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        message = f"{file} is not valid TOML ({error}). See docs/how-to/sign-in.md for an example."
-        raise Misconfigured(message) from None
+        raise Misconfigured(f"{file} is not valid TOML ({error}). See docs/how-to/sign-in.md for an example.") from None
     if any(not isinstance(section, dict) for section in found.values()):
-        message = f"{file}: expected sections [auth] and [access] only, as in docs/how-to/sign-in.md."
-        raise Misconfigured(message)
+        raise Misconfigured(f"{file}: expected sections [auth] and [access] only, as in docs/how-to/sign-in.md.")
     return found
 
 
@@ -246,12 +238,12 @@ def cookie_secret(home: Home) -> str:
     except FileExistsError:
         pass
     except OSError as error:
-        message = f"{file} cannot be created ({error.strerror}). Sign-in needs a writable home."
-        raise Misconfigured(message) from None
+        raise Misconfigured(f"{file} cannot be created ({error.strerror}). Sign-in needs a writable home.") from None
     kept = file.read_text("utf-8").strip()
     if file.stat().st_mode & _OTHERS or len(kept) < 2 * _COOKIE_BYTES:
-        message = f"{file} is too short, or others may read it. Remove it to get a new one; all then sign in again."
-        raise Misconfigured(message)
+        raise Misconfigured(
+            f"{file} is too short, or others may read it. Remove it to get a new one; all then sign in again."
+        )
     return kept
 
 

@@ -6,20 +6,17 @@ The chart's own tool bar gives the image as PNG.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import quote
 
+import altair as alt
 import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
 from dropline.app import output_formats
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    import altair as alt
 
 LONGEST_LINK: Final = 6000  # characters of an address; some mail programs and proxies cut longer ones
 _FORMS: Final = {

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from dropline.app.queries.files import text
+from dropline.app.queries import text
 from dropline.errors import DroplineError
 from dropline.quoting import quoted
 
@@ -31,15 +31,10 @@ class ExportFailed(DroplineError):
 
 @contextmanager
 def appearing(folder: Path) -> Iterator[Path]:
-    """Yield a temporary folder; rename it to `folder` when the block ends, delete it when the block fails.
-
-    Raises:
-        ExportFailed: `folder` is not empty or cannot be created.
-    """
+    """Yield a folder that becomes `folder` if the block succeeds; raise ExportFailed if that holds something."""
     folder = folder.expanduser().absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        message = f"{folder} already exists: choose a new folder, so that nothing gets mixed up"
-        raise ExportFailed(message)
+        raise ExportFailed(f"{folder} already exists: choose a new folder, so that nothing gets mixed up")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
@@ -50,8 +45,7 @@ def appearing(folder: Path) -> Iterator[Path]:
         finally:
             shutil.rmtree(made, ignore_errors=True)
     except OSError as error:
-        message = f"{folder}: {error}; nothing was exported"
-        raise ExportFailed(message) from error
+        raise ExportFailed(f"{folder}: {error}; nothing was exported") from error
 
 
 def dump(

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import rocher
 import streamlit as st
+from starlette.requests import Request
 from starlette.responses import FileResponse
-from starlette.routing import Mount, Route
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.requests import Request
-    from starlette.routing import BaseRoute
 
 LABEL: Final = "One SELECT (DuckDB's SQL)"
 KEY: Final = "editor"
@@ -38,13 +34,9 @@ def routes() -> list[BaseRoute]:
 
 
 def show(text: str, revision: int, schema: dict[str, Any], on_run: Callable[[], None]) -> None:
-    """Show the editor; `asked` returns the visitor's query when `on_run` is called.
+    """Show the editor; `asked` returns the visitor's query when `on_run` is called, by Run or Ctrl-Enter.
 
-    Args:
-        text: the initial text, set again whenever `revision` changes.
-        revision: see text.
-        schema: `queries.sql.schema`, for completion.
-        on_run: called when the visitor presses Run or Ctrl-Enter.
+    `text` is set again whenever `revision` changes; `schema`, as from `queries.sql.schema`, is for completion.
     """
     css, js = ((_HERE / name).read_text("utf-8") for name in ("editor.css", "editor.js"))
     shown = st.components.v2.component("sql-editor", html=_HTML, css=css, js=js, isolate_styles=False)

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 import streamlit as st
 
 from dropline.app import queries, widgets, wording
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from dropline.app.warehouse import Warehouse
+from dropline.app.warehouse import Warehouse
 
 _USUAL: Final = "usual"
 
 
 def choose(warehouse: Warehouse, key: str = "goal") -> str | None:
-    """Return the loss goal that the visitor chose; None, the default, means each unit's usual goal.
-
-    Args:
-        warehouse: the warehouse that lists the goals.
-        key: the URL parameter.
-    """
+    """Return the loss goal that the visitor chose; None, the default, means each unit's usual goal."""
     known = queries.loss_goals(warehouse)
     limits = {each["loss_goal"]: each["loss_limit"] for each in known}
     dhcp, other = (limits[queries.USUAL_GOALS[name]] for name in ("dhcp_goal", "other_goal"))

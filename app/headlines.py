@@ -5,15 +5,13 @@ from __future__ import annotations
 import decimal
 import math
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import pandas as pd
 
 from dropline.app import wording
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import pandas as pd
 
 Row = dict[str, Any]
 
@@ -46,9 +44,7 @@ def threads(threading: str | None, count: float | None) -> str:
 def names(rows: Sequence[Row], beside: Sequence[Row] = ()) -> list[str]:
     """Return a short unique name for each set-up, made of what they do not all share.
 
-    Args:
-        rows: the set-ups.
-        beside: other set-ups of the chart that names must differ from, though not by version.
+    Names differ from those of the set-ups `beside` them in a chart, though not by version.
     """
     parts = [_parts(row) for row in rows]
     told = [column for column in _MAIN if not beside or column != "product_version"]
@@ -80,8 +76,12 @@ def unique(found: Sequence[str], apart: Sequence[str] = ()) -> list[str]:
 
 def _parts(row: Row) -> dict[str, str]:
     part = {column: str(row[column]) if wording.is_known(row[column]) else "" for column in (*_MAIN, *_MORE)}
-    ha_mode = "" if part["ha_mode"] == "none" else part["ha_mode"].replace("-", " ")
-    return part | {"threading": threads(row["threading"], row["threads"]), "ha_mode": ha_mode}
+    return part | {"threading": threads(row["threading"], row["threads"]), "ha_mode": _ha(row)}
+
+
+def _ha(row: Row) -> str:
+    """Return the HA mode as text; empty for a single server, and if unknown."""
+    return (wording.known(row["ha_mode"]) or "").replace("none", "").replace("-", " ")
 
 
 def fastest(rows: Sequence[Row]) -> Row | None:
@@ -96,9 +96,7 @@ def _holds(row: Row) -> bool:
 def headline(best: Row, *, alone: bool) -> str:
     """Return the fastest set-up and its capacity, as a sentence without a verb.
 
-    Args:
-        best: the row of `fastest`, with its `name`.
-        alone: whether it is the only one, so that its name adds nothing to its product's.
+    If it is `alone`, its name adds nothing to its product's.
     """
     shared = [best["product"], best["product_version"]]
     product = " ".join(str(each) for each in shared if wording.is_known(each) and str(each) not in best["name"])
@@ -217,9 +215,7 @@ def at_first_step(rows: Sequence[Row]) -> str:
 def effect(pairs: pd.DataFrame, what: str) -> str:
     """Return what threads or HA gain or cost over the pairs with a verdict; for the others what was seen.
 
-    Args:
-        pairs: ratio, sign and verdict of each, as from `view_tables.bounded`.
-        what: the subject, in the singular.
+    `pairs` have ratio, sign and verdict, as from `view_tables.bounded`; `what` is the subject, in the singular.
     """
     decided = pairs[pairs["verdict"].isin(DECIDED)]
     if decided.empty:
@@ -290,18 +286,14 @@ def figure(row: Row) -> str:
 
 def pair_names(pairs: Sequence[Row], factor: str) -> list[str]:
     """Return a name for each pair of a factor, without the parts that all share."""
-    columns = ["product", "protocol", "backend", "ha_mode", "threads"]
-    texts = [
-        {column: str(pair[column]).removesuffix(".0") for column in columns if wording.is_known(pair[column])}
-        for pair in pairs
+    plain = ("product", "protocol", "backend")
+    columns = [
+        *([wording.known(pair[name]) or "" for pair in pairs] for name in plain),
+        ha_modes := [_ha(pair) for pair in pairs],
+        counts := [threads(None, pair["threads"]) for pair in pairs],
     ]
-    for text in texts:
-        text["threads"] = threads(None, float(text["threads"])) if "threads" in text else ""
-        text["ha_mode"] = text.get("ha_mode", "").replace("none", "").replace("-", " ")
-    differing = [column for column in columns if len({text.get(column, "") for text in texts}) > 1]
-    first = "threads" if factor == "threading" else "ha_mode"
-    shown = [column for column in columns if column in differing] or [first]
-    found = [", ".join(filter(None, (text.get(column, "") for column in shown))) for text in texts]
+    differing = [texts for texts in columns if len({*texts}) > 1] or [counts if factor == "threading" else ha_modes]
+    found = [", ".join(filter(None, texts)) for texts in zip(*differing, strict=True)]
     return unique(found, [pair["campaign"] for pair in pairs])
 
 

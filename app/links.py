@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import streamlit as st
 
 from dropline.app import queries, widgets, wording
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from dropline.app.warehouse import Warehouse
+from dropline.app.warehouse import Warehouse
 
 MOST_COMPARED = 12
 PAGES: Final = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dropline.app import auth, history, query_log, widgets
+from dropline.app import auth, query_log, widgets
 from dropline.measure import progress
 from dropline.paths import Home
 
@@ -84,4 +84,7 @@ with query_log.recorded() as questions:
     page.run()
 if questions:
     widgets.offer_sql(questions)
-history.keep_steps()  # last, where it takes no space
+# A step of the browser's history for each choice: by itself Streamlit overwrites that of the choice before, and Back
+# loses the choices of the page it returns to. The first change of the address after a click or a key press adds one.
+steps = st.components.v2.component("history", js=(HERE / "history.js").read_text("utf-8"), isolate_styles=False)
+steps(key="history")  # last, where it takes no space

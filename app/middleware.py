@@ -13,21 +13,18 @@ import hashlib
 import math
 import re
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 import streamlit
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # Streamlit's page loads these before sign-in; none of them holds data. The websocket shows the sign-in page: until
 # sign-in app/auth.py lets nothing else through.
@@ -63,19 +60,13 @@ _LONGEST_RETURN: Final = 3000  # characters: browsers limit a cookie to 4096 byt
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The requests that are allowed.
+    """The requests that are allowed."""
 
-    Attributes:
-        hosts: the app's allowed host names, in lower case.
-        any_address: whether any IP address is allowed as host; DNS rebinding needs a host name.
-        origin: scheme, host and port behind a proxy; None without sign-in.
-        until: returns when the identity in the cookies expires (s since 1970), or None if they grant no access. None
-            instead of a function means no sign-in.
-    """
-
-    hosts: frozenset[str]
-    any_address: bool = False
-    origin: str | None = None
+    hosts: frozenset[str]  # the app's allowed host names, in lower case
+    any_address: bool = False  # whether any IP address is allowed as host; DNS rebinding needs a host name
+    origin: str | None = None  # scheme, host and port behind a proxy; None without sign-in
+    # returns when the identity in the cookies expires (s since 1970), or None if they grant no access. None instead of
+    # a function means no sign-in
     until: Callable[[Mapping[str, str]], float | None] | None = None
 
     def trusts(self, host: str) -> bool:

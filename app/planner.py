@@ -121,8 +121,7 @@ def parsed(name: str, text: str) -> float:
         kind, example = ("duration", "24h, 1d12h, 90m or 3600 (seconds)")
         if BY_NAME[name].unit != "s":
             kind, example = ("number", "350000, 350k, 1.5M, 0.9 or 90%")
-        message = f"{BY_NAME[name].label}: {text!r} is not a {kind}; write for example {example}"
-        raise ValueError(message) from None
+        raise ValueError(f"{BY_NAME[name].label}: {text!r} is not a {kind}; write for example {example}") from None
 
 
 def written(name: str, value: float) -> str:
@@ -135,18 +134,12 @@ def written(name: str, value: float) -> str:
 
 
 def complete(given: Mapping[str, float], preset: str | None = None) -> dict[str, float]:
-    """Return all inputs: as given, else from the preset, else the default.
-
-    Raises:
-        ValueError: the preset or an input is unknown.
-    """
+    """Return all inputs: as given, else from the preset, else the default; raise ValueError if one is unknown."""
     if preset is not None and preset not in PRESETS:
-        message = f"{preset!r} is not a preset; the presets are {', '.join(PRESETS)}"
-        raise ValueError(message)
+        raise ValueError(f"{preset!r} is not a preset; the presets are {', '.join(PRESETS)}")
     for name in given:
         if name not in BY_NAME:
-            message = f"{name!r} is not an input of the calculator; the inputs are {', '.join(BY_NAME)}"
-            raise ValueError(message)
+            raise ValueError(f"{name!r} is not an input of the calculator; the inputs are {', '.join(BY_NAME)}")
     beginning = PRESETS[preset].inputs if preset else {}
     return {parameter.name: parameter.default for parameter in PARAMETERS} | beginning | dict(given)
 
@@ -154,9 +147,7 @@ def complete(given: Mapping[str, float], preset: str | None = None) -> dict[str,
 def lps_needed(connection: duckdb.DuckDBPyConnection, inputs: Mapping[str, float]) -> dict[str, float]:
     """Return the columns of `lps_needed` by name: loads in leases and messages per second, and waiting clients.
 
-    Args:
-        connection: any connection that has the function `lps_needed`: a warehouse, or `blank()`.
-        inputs: values of `PARAMETERS` by name; omitted ones take their defaults.
+    Any connection will do that has the function: a warehouse, or `blank()`. Omitted inputs take their defaults.
 
     Raises:
         ValueError: an input is unknown, beyond its limits, or out of order with another.
@@ -285,12 +276,8 @@ def course(
 ) -> Course:
     """Simulate the time after the boot wave or the outage, until the lease ends.
 
-    Args:
-        inputs: as for `lps_needed`.
-        loads: the result of `lps_needed` for them.
-        measured_lps: the server's measured leases per second; the relay, HA and utilisation ratios reduce it. The
-            server queues as many requests as it answers before the first client repeats.
-        goodput: the server's answers under overload, as for `inference.recovery.Server`.
+    The relay, HA and utilisation ratios reduce the server's measured leases per second; it queues as many requests as
+    it answers before the first client repeats. `loads` are those of `lps_needed`; `goodput` as for `recovery.Server`.
     """
     from dropline.inference import recovery
 
@@ -416,12 +403,8 @@ def answer(
 ) -> Answer:
     """Compute the need; the answer computes the course after the event, and the configurations that meet the need.
 
-    Args:
-        known: the warehouse, or None.
-        inputs: values of `PARAMETERS` by name.
-        measured_lps: capacity of the server after the event; by default that of `setup`, or the need.
-        setup: a measured configuration, for the server's answers under overload.
-        calculator: an earlier result of `blank`.
+    The server after the event gives `measured_lps`, by default the capacity of `setup`, or the need; under overload it
+    behaves like `setup`. `calculator` is an earlier result of `blank`.
 
     Raises:
         ValueError: as `lps_needed`.
@@ -450,8 +433,7 @@ def measured_like(known: Warehouse | None, inputs: Mapping[str, float], like: st
     for row in ask(known, "planner_goodputs", protocol=protocol).to_pylist() if known else []:
         if like in (row["configuration"], row["configuration_id"]):
             return Measured.of(row)
-    message = f"{like!r} is not a {protocol} configuration with a measured step beyond its capacity"
-    raise ValueError(message)
+    raise ValueError(f"{like!r} is not a {protocol} configuration with a measured step beyond its capacity")
 
 
 def headline(found: Answer) -> list[str]:
@@ -521,13 +503,12 @@ def demand(found: Answer) -> list[tuple[float, float]]:
 
 def as_json(found: Answer) -> str:
     """Return an answer as JSON, with a summary of the course."""
-    rows = found.configurations
     content = {
         "inputs": found.inputs,
         "loads": found.loads,
         "influences": [each._asdict() for each in found.influences],
         "after": {"measured_lps": found.measured_lps} | summed_up(found.course),
-        "configurations": rows if rows is None else [{name: row[name] for name in FIGURES} for row in rows],
+        "configurations": found.configurations,
     }
     return json.dumps(content, indent=1)
 

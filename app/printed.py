@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+import altair as alt
 import jinja2
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from dropline.app import downloads, planner
-
-if TYPE_CHECKING:
-    import altair as alt
 
 _PAGE: Final = Path(__file__).parent / "plan.html"
 _MARKDOWN: Final = MarkdownIt("zero").enable(["heading", "table", "escape"])  # a name can be no link and no image

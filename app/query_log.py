@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dropline.quoting import quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _asked: Final[ContextVar[dict[str, None] | None]] = ContextVar("asked", default=None)
 _PARAMETER: Final = re.compile(r"\$([a-z_]+)\b|'(?:[^']|'')*'")

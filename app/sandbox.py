@@ -58,8 +58,7 @@ def run(module: str, *arguments: str, given: bytes = b"", seconds: float) -> byt
         TooMuch: it ran longer than `seconds`, hit a limit of `confine`, or waited longer than `WAIT_S` for its turn.
     """
     if not _TURNS.acquire(timeout=WAIT_S):
-        message = f"{AT_ONCE} other requests are being processed; wait a few seconds and try again."
-        raise TooMuch(message)
+        raise TooMuch(f"{AT_ONCE} other requests are being processed; wait a few seconds and try again.")
     try:
         with _taken(module) as process:
             try:
@@ -67,19 +66,18 @@ def run(module: str, *arguments: str, given: bytes = b"", seconds: float) -> byt
             finally:
                 process.kill()
     except subprocess.TimeoutExpired:
-        message = f"This took longer than {seconds:g} s and was stopped; ask for less."
-        raise TooMuch(message) from None
+        raise TooMuch(f"This took longer than {seconds:g} s and was stopped; ask for less.") from None
     finally:
         _TURNS.release()
     said = errors.decode("utf-8", "replace").strip()
     if process.returncode == REFUSED:
         raise Refused(said)
     if process.returncode < 0 or "MemoryError" in said:
-        message = "This needed more memory than one request may use and was stopped; ask for less."
-        raise TooMuch(message)
+        raise TooMuch("This needed more memory than one request may use and was stopped; ask for less.")
     if process.returncode:
-        message = f"This failed: {said.splitlines()[-1]}. This is a bug in Dropline: please report it, with the input."
-        raise Refused(message)
+        raise Refused(
+            f"This failed: {said.splitlines()[-1]}. This is a bug in Dropline: please report it, with the input."
+        )
     return written
 
 

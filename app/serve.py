@@ -59,15 +59,9 @@ def serve(
 ) -> NoReturn:
     """Replace this process by the dashboard of `home` at http://`address`:`port`, until Ctrl-C.
 
-    Args:
-        home: the home of the warehouse.
-        port: the port to listen on.
-        open_browser: whether to open a browser.
-        address: the IP address or host name to listen on; 0.0.0.0 means every address of this machine.
-        hosts: host names that visitors use, besides `address` and that of the redirect_uri.
-        secrets: the file that configures sign-in; None for the file that the environment names, or that of the home.
-        no_sign_in: whether other machines may connect without sign-in.
-        allow_upload: whether editors (without sign-in: all visitors) may store files.
+    0.0.0.0 means every address of this machine. `hosts` are names that visitors use, besides `address` and that of the
+    redirect_uri; `secrets` configures sign-in, by default the file that the environment names, or that of the home;
+    `no_sign_in` lets other machines connect without it; `allow_upload` lets editors (without sign-in: all) store files.
 
     Raises:
         PortTaken: another program listens on the port.
@@ -78,11 +72,10 @@ def serve(
         os.environ[auth.FILE] = str(secrets.absolute())
     sign_in = auth.configured(home)
     if sign_in is None and not auth.is_loopback(address) and not no_sign_in:
-        message = (
+        raise Unguarded(
             f"--address {address}: anyone who can reach it could read everything. Set up sign-in (see "
             "docs/how-to/sign-in.md), or add `--no-sign-in` if that is what you want."
         )
-        raise Unguarded(message)
     claim(port, address)
     print(f"Dropline is at {shown(address, port, sign_in)}; Ctrl-C stops it.", flush=True)
     os.chdir(ROOT)  # the folder of .streamlit/config.toml
@@ -116,19 +109,14 @@ def shown(address: str, port: int, sign_in: SignIn | None) -> str:
 
 
 def claim(port: int, address: str = ADDRESS) -> None:
-    """Check that the port is free.
-
-    Raises:
-        PortTaken: it is in use, or we may not use it.
-    """
+    """Check that the port is free; raise PortTaken if it is in use, or we may not use it."""
     try:
         listen(port, address).close()
     except OSError as error:
-        message = (
+        raise PortTaken(
             f"Port {port} on {address} cannot be used ({error.strerror}). Is Dropline already running? "
             f"Otherwise choose another port, e.g. `--port {port + 1 if port < 65535 else 8501}`."
-        )
-        raise PortTaken(message) from error
+        ) from error
 
 
 def listen(port: int, address: str) -> socket.socket:
@@ -200,7 +188,7 @@ def page_routes() -> list[Route]:
 
     html = page()
 
-    async def serve_page(_: Request) -> HTMLResponse:
+    async def serve_page(_: Request) -> HTMLResponse:  # one for each request: packing changes the headers of it
         return HTMLResponse(html, headers={"Cache-Control": "no-cache"})
 
     async def to_results(request: Request) -> RedirectResponse:

@@ -6,30 +6,26 @@ import json
 import logging
 import os
 import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import jinja2
 import pandas as pd
 import pyarrow as pa
 from markdown_it import MarkdownIt
 from markupsafe import Markup
+from streamlit.testing.v1.element_tree import Node
 
 from dropline import report
 from dropline.app import auth, downloads, output_formats, wording
 from dropline.app.queries import ask
 from dropline.app.warehouse import Warehouse
 from dropline.errors import DroplineError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from streamlit.testing.v1.element_tree import Node
-
-    from dropline.paths import Home
+from dropline.paths import Home
 
 HERE: Final = Path(__file__).parent
 MOST_ROWS: Final = 500  # of a table on a page; its file has all rows
@@ -152,8 +148,9 @@ def publish(home: Home, folder: Path, say: Callable[[str], None] = print) -> Non
 
     warehouse = Warehouse.open(home.warehouse)
     if folder.exists() and any(folder.iterdir()) and not (folder / DRAWING).exists():
-        message = f"{folder} holds something else: choose a new folder, an empty one, or one with an earlier site"
-        raise SiteError(message)
+        raise SiteError(
+            f"{folder} holds something else: choose a new folder, an empty one, or one with an earlier site"
+        )
     (folder / "data").mkdir(parents=True, exist_ok=True)
     for old in (folder / "data").glob("*.parquet"):
         old.unlink()
@@ -217,8 +214,7 @@ def _drawn(view: str, address: dict[str, str]) -> Any:
         app.query_params[name] = value
     app.run()
     if app.exception:
-        message = f"the page {view} cannot be drawn: {app.exception[0].value}"
-        raise SiteError(message)
+        raise SiteError(f"the page {view} cannot be drawn: {app.exception[0].value}")
     return app
 
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pyarrow as pa
 
 from dropline.app import sandbox
-from dropline.app.warehouse import Answer, QueryRefused, Warehouse
-
-if TYPE_CHECKING:
-    from dropline.app.warehouse import Limits
+from dropline.app.warehouse import Answer, Limits, QueryRefused, Warehouse
 
 SECONDS: Final = 10.0
 MEMORY_BYTES: Final = 3 * 2**29  # address space: Python, Arrow and DuckDB use about half of it on start
@@ -36,8 +33,7 @@ def ask(path: Path, text: str, seconds: float = SECONDS) -> Answer:
         TooMuch: it was stopped at a limit.
     """
     if len(text) > MOST_CHARACTERS:
-        message = f"The text has {len(text):,} characters; at most {MOST_CHARACTERS:,} are read."
-        raise sandbox.Refused(message)
+        raise sandbox.Refused(f"The text has {len(text):,} characters; at most {MOST_CHARACTERS:,} are read.")
     stream = sandbox.run(__name__, str(path), given=text.encode("utf-8", "replace"), seconds=seconds)
     with pa.ipc.open_stream(stream) as reader:
         rows = reader.read_all()

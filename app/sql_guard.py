@@ -7,11 +7,8 @@ functions of the warehouse, and a few of DuckDB's functions that generate rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
+from typing import Any, Final
 
 # Functions allowed in FROM besides those of the warehouse.
 ROW_MAKERS: Final = frozenset({"range", "generate_series", "unnest", "repeat_row", "json_each", "json_tree"})
@@ -27,34 +24,22 @@ REFUSED: Final = frozenset(
 _READING_NODES: Final = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """The names that one warehouse and its engine know, in lower case.
+def complaint(tree: Any, functions: frozenset[str], system: frozenset[str]) -> str | None:
+    """Return why the tree of a SELECT (DuckDB's json_serialize_sql) is refused, or None if it may run.
 
-    Attributes:
-        functions: the warehouse's functions for FROM.
-        system: views of the engine, without information_schema.
-
+    `functions` are the warehouse's for FROM, `system` the engine's views without information_schema; in lower case.
     """
-
-    functions: frozenset[str]
-    system: frozenset[str]
-
-
-def complaint(tree: Any, known: Known) -> str | None:
-    """Return why the tree of a SELECT (DuckDB's json_serialize_sql) is refused, or None if it may run."""
     for node in _nodes(tree):
         kind = str(node.get("type", ""))
         if kind.endswith("_NODE") and kind not in _READING_NODES:
             return "it changes data, and the warehouse is read-only"
         if kind == "TABLE_FUNCTION":
             name = _name(node["function"], "function_name")
-            if name not in ROW_MAKERS | CATALOGUE | known.functions:
-                allowed = ", ".join(sorted(ROW_MAKERS | CATALOGUE | known.functions))
-                return f"{name}() is not among the functions that FROM may use here: {allowed}"
+            if name not in (allowed := ROW_MAKERS | CATALOGUE | functions):
+                return f"{name}() is not among the functions that FROM may use here: {', '.join(sorted(allowed))}"
         elif kind == "FUNCTION" and _name(node, "function_name") in REFUSED:
             return f"{_name(node, 'function_name')}() is not allowed here"
-        elif kind == "BASE_TABLE" and _name(node, "table_name") in known.system - CATALOGUE:
+        elif kind == "BASE_TABLE" and _name(node, "table_name") in system - CATALOGUE:
             return f"{_name(node, 'table_name')} describes the machine, not results"
     return None
 

@@ -10,8 +10,6 @@ from dropline.app.warehouse import Warehouse, WarehouseMissing
 from dropline.ingest import log
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from dropline.paths import Home
 
 
@@ -54,8 +52,3 @@ def describe(home: Home) -> str:
         held = sum(suite["successes"] for suite in suites)
         lines.append(f"gate       {held} expectations passed, {failed} failed")
     return "\n".join(lines)
-
-
-def own_figures(warehouse: Warehouse) -> pa.Table:
-    """Return one row per measured configuration: its capacity, and the range of the rate at its loss limit."""
-    return ask(warehouse, "own_figures")

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from dropline.app import sandbox
+from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,8 +71,9 @@ def explain(name: str, data: bytes) -> Row:
         TooMuch: reading it took too long or too much memory.
     """
     if len(data) > MOST_BYTES:
-        message = f"{len(data):,} bytes are more than {MOST_BYTES // 2**20} MiB: use `dropline show FILE` for it."
-        raise sandbox.Refused(message)
+        raise sandbox.Refused(
+            f"{len(data):,} bytes are more than {MOST_BYTES // 2**20} MiB: use `dropline show FILE` for it."
+        )
     with tempfile.TemporaryDirectory(prefix="dropline-") as folder:  # for our user only
         file = Path(folder, safe_name(name))
         file.write_bytes(data)
@@ -116,10 +118,9 @@ def take_in(home: Home) -> str:
             command, capture_output=True, text=True, timeout=INGEST_S, env=environment, check=False
         )
     except subprocess.TimeoutExpired:
-        message = (
+        raise sandbox.TooMuch(
             f"The ingest took longer than {INGEST_S:g} s and was stopped. The file is kept: type `dropline ingest`."
-        )
-        raise sandbox.TooMuch(message) from None
+        ) from None
     if not done.stdout:
         raise sandbox.Refused(done.stderr.strip())
     return done.stdout.strip()
@@ -128,14 +129,9 @@ def take_in(home: Home) -> str:
 def measured(trials: Sequence[Row], exchanges: Sequence[Row]) -> dict[str, Row]:
     """Return achieved_rate (per second) and loss ratios (0..1) by trial_id, computed by the warehouse's model.
 
-    Counters beside a trial, which correct dnsblast's figures, are missing here.
-
-    Args:
-        trials: rows of schema.TRIALS.
-        exchanges: rows of schema.EXCHANGES.
+    Takes rows of schema.TRIALS and schema.EXCHANGES. Counters beside a trial, which correct dnsblast's figures, are
+    missing here.
     """
-    from dropline.ingest.schema import TABLES
-
     database, tables = _model()
     files = {(row["campaign"], row["source_path"]) for row in trials}
     rows: dict[str, Sequence[Row]] = {
@@ -161,8 +157,6 @@ def _model() -> tuple[duckdb.DuckDBPyConnection, list[str]]:
     For the few rows of a file, planning takes most of the time.
     """
     import duckdb
-
-    from dropline.ingest.schema import TABLES
 
     database = duckdb.connect(config=_LIMITS)
     database.execute("pragma disable_optimizer")  # it would plan for an empty lake
@@ -200,11 +194,7 @@ def _shown(row: Row) -> Row:
 
 
 def look(file: Path) -> Row:
-    """Return the result of `explain` for a file alone in its folder; call this in a confined process.
-
-    Raises:
-        SystemExit: the file cannot be examined; standard error says why.
-    """
+    """Return the result of `explain` for a file alone in its folder, in a confined process; exit if it is refused."""
     from dropline.ingest import formats
     from dropline.ingest.files import HEAD_BYTES, IntakeError
     from dropline.ingest.show import show

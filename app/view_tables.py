@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from dropline.app import wording
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    import pyarrow as pa
-
-FIGURE: Final = (
-    *("configuration_id", "protocol", "threading", "threads", "ha_mode", "interval_kind", "ci_low", "ci_high"),
-    *("rate_interpolated", "status", "qualifier", "quality", "findings"),
-)
 
 
 def capacities(table: pa.Table, labels: Mapping[str, str]) -> pd.DataFrame:
@@ -29,32 +21,29 @@ def capacities(table: pa.Table, labels: Mapping[str, str]) -> pd.DataFrame:
     the rate at the limit), `about` (its best single figure), `quality_shown`, `status_shown` and `findings_shown`;
     `rate` is that of `rates`.
     """
-    frame = table.to_pandas()
-    each = {name: table[name].to_pylist() for name in FIGURE}  # ten times as fast as pandas for text
-    frame["label"] = [labels.get(one, one) for one in each["configuration_id"]]
-    frame["name"] = frame["configuration"]
-    frame["row"] = [
-        set_up(*one)
-        for one in zip(*(each[name] for name in ("protocol", "threading", "threads", "ha_mode")), strict=True)
-    ]
-    rated = rates(table)
-    frame["rate"] = rated.to_pandas()
-    qualified = list(zip(each["status"], each["qualifier"], strict=True))
-    frame["sign"] = [wording.bound(*one) for one in qualified]
-    frame["figure_sign"] = [wording.figure_sign(*one) for one in qualified]
-    frame["shown"] = [wording.figure(rate, *one) for rate, one in zip(rated.to_pylist(), qualified, strict=True)]
-    ranges = list(zip(each["ci_low"], each["ci_high"], strict=True))
-    frame["interval"] = [
-        wording.capacity_range(kind, *ends) for kind, ends in zip(each["interval_kind"], ranges, strict=True)
-    ]
-    frame["about"] = [
-        None if best is None else wording.about(best, *ends)
-        for best, ends in zip(each["rate_interpolated"], ranges, strict=True)
-    ]
-    frame["quality_shown"] = [wording.quality(one) for one in each["quality"]]
-    frame["status_shown"] = [wording.STATUSES.get(one, one) for one in each["status"]]
-    frame["findings_shown"] = [wording.findings(one) for one in each["findings"]]
-    return frame
+    status, ends = ("status", "qualifier"), ("ci_low", "ci_high")
+    rate = rates(table)
+    return table.to_pandas().assign(
+        label=_texts(table, lambda each: labels.get(each, each), "configuration_id"),
+        name=lambda frame: frame["configuration"],
+        row=_texts(table, set_up, "protocol", "threading", "threads", "ha_mode"),
+        rate=rate.to_pandas(),
+        sign=_texts(table, wording.bound, *status),
+        figure_sign=_texts(table, wording.figure_sign, *status),
+        shown=_texts(table.append_column("shown_rate", rate), wording.figure, "shown_rate", *status),
+        interval=_texts(table, wording.capacity_range, "interval_kind", *ends),
+        about=_texts(
+            table, lambda best, *ends: wording.about(best, *ends) if best else best, "rate_interpolated", *ends
+        ),
+        quality_shown=_texts(table, wording.quality, "quality"),
+        status_shown=_texts(table, lambda each: wording.STATUSES.get(each, each), "status"),
+        findings_shown=_texts(table, wording.findings, "findings"),
+    )
+
+
+def _texts(table: pa.Table, in_words: Callable[..., Any], *columns: str) -> list[Any]:
+    """Return what a function says of these columns, row by row; for text ten times as fast as from pandas."""
+    return [in_words(*each) for each in zip(*(table[name].to_pylist() for name in columns), strict=True)]
 
 
 def rates(table: pa.Table) -> pa.ChunkedArray:
@@ -64,7 +53,7 @@ def rates(table: pa.Table) -> pa.ChunkedArray:
 
 def set_up(protocol: str | None, threading: str | None, threads: float | None, ha_mode: str | None) -> str:
     """Return protocol, threading and HA mode as one short text, e.g. `DHCPv4, multi x4, hot-standby`."""
-    count = f" x{threads:.0f}" if threads is not None and wording.is_known(threads) and threading == "multi" else ""
+    count = f" x{threads:.0f}" if wording.is_known(threads) and threading == "multi" else ""
     parts = [
         protocol if wording.is_known(protocol) else "protocol not stated",
         f"{threading}{count}" if wording.is_known(threading) else "",
@@ -92,9 +81,7 @@ def _shared(texts: Sequence[list[str]]) -> int:
 def what_differs(found: pd.DataFrame, facts: pa.Table) -> str:
     """Return the fairness of a pair as a sentence: the hardware, the compared factors, and other unfair differences.
 
-    Args:
-        found: the result of `queries.compare.differences`.
-        facts: the result of `queries.factors` for both.
+    `found` is the answer to `compare_differences`, `facts` that to `factors` for both.
     """
     rest = found[~found["is_asked"].astype(bool)]
     hardware = rest[rest["aspect"] == "hardware"]

@@ -15,7 +15,7 @@ from dropline.errors import DroplineError
 from dropline.quoting import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     import pyarrow as pa
@@ -57,19 +57,14 @@ class Identity(NamedTuple):
 
     @classmethod
     def of(cls, path: Path) -> Identity:
-        """Return the identity of the file now.
-
-        Raises:
-            WarehouseMissing: there is no file.
-        """
+        """Return the identity of the file now; raise WarehouseMissing if there is none."""
         try:
             found = path.stat()
         except OSError:
-            message = (
+            raise WarehouseMissing(
                 f"There is no warehouse at {path}. Type `dropline up examples` to build one from the examples, "
                 "or `dropline ingest FOLDER` and `dropline build` for your own results."
-            )
-            raise WarehouseMissing(message) from None
+            ) from None
         return cls(path, found.st_ino, found.st_mtime_ns)
 
     @property
@@ -98,13 +93,9 @@ class Warehouse:
     def open(cls, path: Path, limits: Limits = LIMITS, remembered_bytes: int = 0) -> Warehouse:
         """Open the file read-only, without access to other files or the network, and lock the settings.
 
-        Attach the file to a separate instance: `duckdb.connect(path)` would return the old file of this name as long
-        as anything in this process still reads it.
-
-        Args:
-            path: the file.
-            limits: settings of DuckDB.
-            remembered_bytes: size of the cache of `query`; cached answers stay valid, as a publication never changes.
+        Attach the file to a separate instance: `duckdb.connect(path)` would return the old file of this name as long as
+        anything in this process still reads it. `query` caches answers up to `remembered_bytes`; they stay valid, as a
+        publication never changes.
 
         Raises:
             WarehouseMissing: there is no such file.
@@ -117,34 +108,25 @@ class Warehouse:
         except duckdb.Error as error:
             database.close()
             reason = str(error).splitlines()[0]
-            message = (
+            raise WarehouseUnreadable(
                 f"{path} cannot be opened ({reason}). Stop the program that writes to it; if there is none, "
                 "type `dropline build` to publish the warehouse again."
-            )
-            raise WarehouseUnreadable(message) from error
+            ) from error
         database.execute("set enable_external_access = false")
         database.execute("set lock_configuration = true")
         return cls(identity, database, remembered_bytes)
 
     def query(self, sql: str, params: Mapping[str, Any] | None = None) -> pa.Table:
-        """Answer one SELECT; `$name` in its text refers to `params["name"]`.
-
-        Raises:
-            QueryRefused: the text is something else, or DuckDB cannot answer it.
-        """
+        """Answer one SELECT, with `$name` for `params["name"]`; raise QueryRefused for another text or if it fails."""
         question = query_log.pasteable(sql, params or {})
         _, answer = self._remembered.get(question, (0, None))
         if answer is None:
             answer = self._answer(sql, params or {})
-            self._remember(question, answer)
+            self._remembered[question] = len(question) + answer.nbytes, answer
+            if sum(size for size, _ in list(self._remembered.values())) > self.remembered_bytes:
+                self._remembered.clear()
         query_log.note(question)
         return answer
-
-    def _remember(self, question: str, answer: pa.Table) -> None:
-        """Cache an answer; clear the cache when it takes too many bytes."""
-        self._remembered[question] = len(question) + answer.nbytes, answer
-        if sum(size for size, _ in list(self._remembered.values())) > self.remembered_bytes:
-            self._remembered.clear()
 
     def _answer(self, sql: str, params: Mapping[str, Any]) -> pa.Table:
         with self.database.cursor() as cursor:
@@ -152,11 +134,10 @@ class Warehouse:
                 cursor.execute("use warehouse")
                 statements = cursor.extract_statements(sql)
                 if _kinds(statements) not in _READING:
-                    message = (
+                    raise QueryRefused(
                         f"Expected one SELECT, found {_kinds(statements)}: the warehouse is read-only. To keep a "
                         "result, use `dropline sql ... --output FILE`."
                     )
-                    raise QueryRefused(message)
                 return cursor.execute(statements[0], dict(params)).to_arrow_table()  # sql() would plan it twice
             except duckdb.Error as error:
                 raise QueryRefused(str(error)) from error
@@ -184,28 +165,23 @@ class Warehouse:
         statements = cursor.extract_statements(text)
         kinds = _kinds(statements)
         if kinds == duckdb.StatementType.MULTI.name:
-            message = "Name the values of the PIVOT: pivot ... on column in ('one', 'other') using ..."
-            raise QueryRefused(message)
+            raise QueryRefused("Name the values of the PIVOT: pivot ... on column in ('one', 'other') using ...")
         if kinds != duckdb.StatementType.SELECT.name:
-            message = f"Expected one SELECT, found {kinds}: the warehouse is read-only."
-            raise QueryRefused(message)
+            raise QueryRefused(f"Expected one SELECT, found {kinds}: the warehouse is read-only.")
         (said,) = cursor.execute("select json_serialize_sql($1::varchar)", [text]).fetchone() or ("{}",)
         tree = json.loads(said)
-        reason = tree.get("error_message") if tree.get("error", True) else sql_guard.complaint(tree, _known(cursor))
+        reason = tree.get("error_message") if tree.get("error", True) else sql_guard.complaint(tree, *_known(cursor))
         if reason:
-            message = f"This query is not allowed: {reason}."
-            raise QueryRefused(message)
+            raise QueryRefused(f"This query is not allowed: {reason}.")
 
 
-def _known(cursor: duckdb.DuckDBPyConnection) -> sql_guard.Known:
-    """Return the names that `sql_guard` needs; not cached, as each process answers one query."""
-    functions = cursor.execute(
-        "select lower(function_name) from duckdb_functions() where database_name = 'warehouse'"
-    ).fetchall()
-    system = cursor.execute(
-        "select lower(view_name) from duckdb_views() where internal and schema_name <> 'information_schema'"
-    ).fetchall()
-    return sql_guard.Known(frozenset(name for (name,) in functions), frozenset(name for (name,) in system))
+def _known(cursor: duckdb.DuckDBPyConnection) -> Iterator[frozenset[str]]:
+    """Yield the functions and the system views for `sql_guard`; not cached, as each process answers one query."""
+    for names in (
+        "select lower(function_name) from duckdb_functions() where database_name = 'warehouse'",
+        "select lower(view_name) from duckdb_views() where internal and schema_name <> 'information_schema'",
+    ):
+        yield frozenset(name for (name,) in cursor.execute(names).fetchall())
 
 
 def _read(reader: pa.RecordBatchReader, most_rows: int, most_bytes: int) -> Answer:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, Final, Literal, Required, TypedDict, Unpack
+from typing import Any, Final, Literal
 
+import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.elements.lib.column_types import ColumnConfig
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dropline.app import downloads, query_log, status, wording
@@ -15,13 +19,6 @@ from dropline.app.charts import theme
 from dropline.app.queries import row
 from dropline.app.warehouse import Identity, Warehouse, WarehouseError
 from dropline.paths import Home
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-
-    import pandas as pd
-    from streamlit.delta_generator import DeltaGenerator
-    from streamlit.elements.lib.column_types import ColumnConfig
 
 FOLLOWED_EVERY_S: Final = 5
 REMEMBERED_BYTES: Final = 64 * 2**20  # cached answers of one publication
@@ -47,11 +44,7 @@ def _opened(identity: Identity) -> Warehouse:
 
 
 def open_warehouse() -> Warehouse:
-    """Return the warehouse as published now; open new publications automatically.
-
-    Raises:
-        WarehouseError: there is none, or it cannot be read.
-    """
+    """Return the warehouse as published now, opened anew if need be; raise WarehouseError if none can be read."""
     return _opened(Identity.of(Home.chosen().warehouse))
 
 
@@ -94,14 +87,9 @@ def warn_if_behind(warehouse: Warehouse) -> None:
 
 
 def narrowed(what: str, key: str, options: Mapping[str, str]) -> dict[str, str]:
-    """Return at most `MOST_OPTIONS` options; ask for a search text if there are more.
+    """Return at most `MOST_OPTIONS` options (value -> text); ask for a search text if there are more.
 
-    Keep options that the URL or an earlier choice names under `key`.
-
-    Args:
-        what: the name of the options, in the plural.
-        key: the key of the choice that follows.
-        options: value -> text.
+    Keep options that the URL or an earlier choice names under `key`; `what` names the options, in the plural.
     """
     if len(options) <= MOST_OPTIONS:
         return dict(options)
@@ -130,8 +118,7 @@ def choose_one(
     label: str, key: str, options: Mapping[str, str], on_change: Callable[[], None] | None = None
 ) -> str | None:
     """Show `options` (value -> text) in a select box bound to the URL by text or id; report unknown ones in the URL."""
-    _follow_ids(key, options)
-    _say_what_is_gone(key, options.values())
+    _follow_address(key, options)
     return st.selectbox(
         label,
         list(options),
@@ -146,8 +133,7 @@ def choose_many(
     label: str, key: str, options: Mapping[str, str], *, most: int | None = None, placeholder: str = "all"
 ) -> list[str]:
     """Show `options` (value -> text) to choose several from, bound to the URL like `choose_one`."""
-    _follow_ids(key, options)
-    _say_what_is_gone(key, options.values())
+    _follow_address(key, options)
     return st.multiselect(
         label,
         list(options),
@@ -166,21 +152,20 @@ def _of_id(asked: str, options: Collection[str]) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def _follow_ids(key: str, options: Mapping[str, str]) -> None:
-    """Replace ids in the URL by the texts of their options, and start again: the widget reads and keeps texts only."""
+def _follow_address(key: str, options: Mapping[str, str]) -> None:
+    """Replace ids in the URL by the texts of their options, and start again: the widget reads and keeps texts only.
+
+    Warn of what is not among the options.
+    """
     asked = st.query_params.get_all(key)
     known = {text: each for each, text in options.items()}
     values = [known.get(each) or _of_id(each, options) for each in asked]
     if not all(each in known for each in asked) and None not in values:
         st.query_params[key] = [options[each] for each in values if each is not None]
         st.rerun()
-
-
-def _say_what_is_gone(key: str, texts: Any) -> None:
-    known = set(texts)
-    for asked in st.query_params.get_all(key):
-        if asked and asked not in known:
-            st.warning(f"The address asks for {wording.plain(asked)}, which is not in this warehouse (any more).")
+    for gone in asked:
+        if gone and gone not in known:
+            st.warning(f"The address asks for {wording.plain(gone)}, which is not in this warehouse (any more).")
 
 
 @st.fragment
@@ -223,12 +208,8 @@ def chart(
 ) -> None:
     """Show a chart with its title, its description as text alternative, and below it its data and SQL.
 
-    Args:
-        drawn: the chart, as from `theme.titled`.
-        key: Streamlit's key, also the name of the files.
-        asked: the queries behind the chart, as from `query_log.recorded`.
-        on_select: called when the visitor selects something in the chart.
-        kept: its specification `with_frames`, if the page keeps it.
+    `key` is also the name of the files; `asked` are the queries behind it, as from `query_log.recorded`; `kept` is its
+    specification `with_frames`, if the page keeps it.
     """
     with st.container(gap="xxsmall", key=f"chart-{key}"):
         height: Any = drawn.height if isinstance(drawn.height, int) else "content"
@@ -250,14 +231,8 @@ def table(
 ) -> None:
     """Show rows in the given order. Cells are plain text, never markup; numbers sort as numbers.
 
-    Args:
-        rows: the rows.
-        alt: description of the table, for screen readers.
-        bounds: for columns of rates: the sign (≥, <, ...) before each row's figure.
-        key: Streamlit's key.
-        config: column_config by column.
-        height: pixels; `auto` fits up to ten rows, `content` all.
-        tinted: for each row, whether to highlight it.
+    `alt` describes the table to screen readers; `bounds` are, for columns of rates, the sign (≥, <, ...) before each
+    row's figure; `height` is in pixels, `auto` for up to ten rows, `content` for all; `tinted` rows are highlighted.
     """
     shown: Any = rows.reset_index(drop=True)
     if bounds:
@@ -286,29 +261,17 @@ def went_back() -> bool:
     return context is not None and context.is_history_navigation
 
 
-class Shown(TypedDict, total=False):
-    """Display options of a table to choose from: those of `table`, and `column_order` to show only some columns."""
-
-    alt: Required[str]
-    config: Mapping[str, Any] | None
-    height: int | Literal["auto", "content"]
-    column_order: Sequence[str] | None
-
-
 def choose_row(
-    rows: pd.DataFrame, ids: Sequence[str], name: str, *, otherwise: int | None = None, **shown: Unpack[Shown]
+    rows: pd.DataFrame, ids: Sequence[str], name: str, *, otherwise: int | None = None, **shown: Any
 ) -> int | None:
     """Show rows to choose one from, and return its position; the URL parameter `name` holds the start of its id.
 
-    Args:
-        rows: the rows, in order; cells are text, never markup.
-        ids: the key of each row.
-        name: the URL parameter.
-        otherwise: the position of the default row, used if the URL names none.
-        shown: display options.
+    Cells are text, never markup; `ids` are the keys of the rows. `otherwise` is the position of the default row, used
+    if the URL names none. `shown` are `alt`, `config` and `height` of `table`, and `column_order` to show only some
+    columns.
     """
     places = [] if otherwise is None else [otherwise]
-    chosen = _choose(rows.reset_index(drop=True), ids, name, "single-row", places, shown)
+    chosen = _choose(rows.reset_index(drop=True), ids, name, "single-row", places, **shown)
     return chosen[0] if chosen else None
 
 
@@ -318,12 +281,12 @@ def choose_rows(
     name: str,
     *,
     bounds: Mapping[str, Sequence[str]] | None = None,
-    **shown: Unpack[Shown],
+    config: Mapping[str, Any] | None = None,
+    **shown: Any,
 ) -> list[int]:
     """Show rows to choose any from, like `choose_row` with the bounds of `table`; return their positions in order."""
     signed, columns = _with_bounds(rows.reset_index(drop=True), bounds or {})
-    shown["config"] = columns | dict(shown.get("config") or {})
-    return _choose(signed, ids, name, "multi-row", [], shown)
+    return _choose(signed, ids, name, "multi-row", [], config=columns | dict(config or {}), **shown)
 
 
 def _choose(
@@ -332,7 +295,11 @@ def _choose(
     name: str,
     mode: Literal["single-row", "multi-row"],
     otherwise: list[int],
-    shown: Shown,
+    *,
+    alt: str,
+    config: Mapping[str, Any] | None = None,
+    height: int | Literal["auto", "content"] = "auto",
+    column_order: Sequence[str] | None = None,
 ) -> list[int]:
     asked = tuple(filter(None, st.query_params.get_all(name)))
     places = [place for place, each in enumerate(ids) if asked and each.startswith(asked)] or otherwise
@@ -346,11 +313,11 @@ def _choose(
         selection_default={"selection": {"rows": places if mode == "multi-row" else places[:1]}},
         # other rows need a new widget, as positions would refer to other rows; so do choices after Back
         key=f"{name}-{zlib.crc32(' '.join(ids).encode())}-{times_back}",
-        column_config=dict(shown.get("config") or {}),
-        column_order=shown.get("column_order"),
-        height=_pixels(shown.get("height", "auto"), len(rows)),
+        column_config=dict(config or {}),
+        column_order=column_order,
+        height=_pixels(height, len(rows)),
         placeholder=MISSING,
-        alt=shown["alt"],
+        alt=alt,
     )
     chosen = sorted(place for place in picked.selection.rows if place < len(ids)) or otherwise
     if chosen and (asked or chosen != otherwise):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, TypeGuard, TypeVar
 
 import yaml
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
+_T = TypeVar("_T")
 NOT_STATED: Final = "not stated"
 
 _TABLES: Final = yaml.load(Path(__file__).with_suffix(".yml").read_text("utf-8"), yaml.CSafeLoader)
@@ -29,6 +28,7 @@ FAIRNESS: Final[dict[str, str]] = _TABLES["FAIRNESS"]
 REAL: Final[dict[str, str]] = _TABLES["REAL"]
 QUALITIES: Final[dict[str, str]] = _TABLES["QUALITIES"]
 BASES: Final[dict[str, str]] = _TABLES["BASES"]
+GLOSSARY: Final[dict[str, str]] = _TABLES["GLOSSARY"]
 ORDERS: Final[dict[bool, str]] = _TABLES["ORDERS"]
 WATCHED: Final[dict[str, tuple[str, str]]] = {metric: tuple(told) for metric, told in _TABLES["WATCHED"].items()}
 
@@ -37,7 +37,7 @@ _DOWN: Final = {"≤", "<"}
 _MARKDOWN: Final = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:<>])")
 
 
-def is_known(value: Any) -> bool:
+def is_known(value: _T | None) -> TypeGuard[_T]:
     """Return whether a cell holds a value: neither None nor NaN."""
     return value is not None and not (isinstance(value, float) and math.isnan(value))
 
@@ -66,7 +66,7 @@ def ends(figure: Any) -> tuple[float, float | None]:
 
 def rate(value: float | None, sign: str = "") -> str:
     """Return a capacity with the sign of `bound`, e.g. `≥ 12,000`; a dash if there is none."""
-    return f"{sign} {number(value)}".strip() if value is not None and is_known(value) else "-"
+    return f"{sign} {number(value)}".strip() if is_known(value) else "-"
 
 
 def figure(value: float | None, status: str | None, qualifier: str | None = None) -> str:
@@ -81,9 +81,9 @@ def figure_sign(status: str | None, qualifier: str | None = None) -> str:
 
 def interval(low: float | None, high: float | None) -> str:
     """Return the range from low to high; `≥ low` if the upper end is open, a dash without a lower end."""
-    if low is None or not is_known(low):
+    if not is_known(low):
         return "-"
-    return f"{number(low)} to {number(high)}" if high is not None and is_known(high) else f"≥ {number(low)}"
+    return f"{number(low)} to {number(high)}" if is_known(high) else f"≥ {number(low)}"
 
 
 def capacity_range(kind: str | None, low: float | None, high: float | None) -> str:
@@ -92,31 +92,31 @@ def capacity_range(kind: str | None, low: float | None, high: float | None) -> s
     `bracket 8,288 to 9,750`, `95 % interval 12,240 to 13,760`, `bracket ≥ 8,288`. The ends of a bracket are tested
     steps; those of an interval are estimates, rounded to the interval's precision.
     """
-    if kind not in RANGES or low is None or not is_known(low):
+    if kind not in RANGES or not is_known(low):
         return "-"
     if kind == "confidence":
         low, high = about(low, low, high), None if high is None else about(high, low, high)
-    if high is not None and is_known(high) and low == 0:
+    if is_known(high) and low == 0:
         return f"{RANGES[kind]} below {number(high)}"
     return f"{RANGES[kind]} {interval(low, high)}"
 
 
 def about(value: float, low: float | None, high: float | None) -> float:
     """Round an estimate: drop digits that are worth less than a twentieth of its range."""
-    if low is None or high is None or not (is_known(low) and is_known(high)) or high <= low:
+    if not (is_known(low) and is_known(high)) or high <= low:
         return value
     return round(value, -math.floor(math.log10((high - low) / 20)))
 
 
 def widening(correlation: float | None) -> float:
     """Return the factor by which correlation of neighbouring runs widened an interval; 1 if it did not."""
-    likeness = min(max(correlation, 0), 0.9) if correlation is not None and is_known(correlation) else 0
+    likeness = min(max(correlation, 0), 0.9) if is_known(correlation) else 0
     return math.sqrt((1 + likeness) / (1 - likeness))
 
 
 def factor_interval(low: float | None, high: float | None) -> str:
     """Return the 95 % confidence interval of a ratio, `≤ 0.93` if it is open; a dash without repetitions."""
-    ends = [f"{end:.3g}" if end is not None and is_known(end) else "" for end in (low, high)]
+    ends = [f"{end:.3g}" if is_known(end) else "" for end in (low, high)]
     return " to ".join(ends) if all(ends) else f"≥ {ends[0]}" if ends[0] else f"≤ {ends[1]}" if ends[1] else "-"
 
 
@@ -137,7 +137,7 @@ def percent(ratio: float) -> str:
 
 def change_interval(low: float | None, high: float | None) -> str:
     """Return the interval of a `change` in parentheses, e.g. ` (95 %: +5 to +11 %)`; empty if there is none."""
-    if low is None or high is None or not (is_known(low) and is_known(high)):
+    if not (is_known(low) and is_known(high)):
         return ""
     if low >= 2:
         return f" (95 %: {factor(low)} to {factor(high)} times)"
@@ -168,7 +168,7 @@ def widened(correlations: Mapping[str, float | None]) -> str:
 
 def count(value: float | None) -> str:
     """Return a whole number, or `?` if unknown."""
-    return f"{value:.0f}" if value is not None and is_known(value) else "?"
+    return f"{value:.0f}" if is_known(value) else "?"
 
 
 def numbers(one: float | None, other: float | None) -> str:
@@ -232,7 +232,7 @@ def series(label: str, runs: int, changes: int) -> str:
 def loss_goal(name: str, limit: float | None, basis: str | None) -> str:
     """Return a loss goal as text, e.g. `ISC (2.5 %)`, with its basis unless that is the worst exchange."""
     name = name.upper() if len(name) <= 3 else name
-    if limit is None or not is_known(limit):
+    if not is_known(limit):
         return "no limit named" if name == "unstated" else f"{name} (no limit named)"
     of = {"lease": " of whole leases", "packet": " of packets"}.get(basis or "", "")
     return f"{name} ({100 * limit:g} %{of})"

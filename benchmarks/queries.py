@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchmarks.plots import machine, p95, publish, table
 from dropline.app import queries, wording
-from dropline.app.queries import compare, files
 from dropline.app.warehouse import LIMITS, Warehouse
 
 if TYPE_CHECKING:
@@ -102,9 +101,9 @@ def main() -> None:
 
 def questions() -> dict[str, str]:
     """Return the text of each query of the dashboard by its file, without those that only feed others."""
-    names = {file.stem for file in files.FOLDER.glob("*.sql")} - FED
-    changes = files.text("compare_verdicts", pairs="versions_pairs")
-    return {name: files.text(name, **GIVEN.get(name, {})) for name in sorted(names)} | {"version_changes": changes}
+    names = {file.stem for file in queries.FOLDER.glob("*.sql")} - FED
+    changes = queries.text("compare_verdicts", pairs="versions_pairs")
+    return {name: queries.text(name, **GIVEN.get(name, {})) for name in sorted(names)} | {"version_changes": changes}
 
 
 def drawn(warehouse: Warehouse, times: int) -> Iterator[dict[str, Any]]:
@@ -119,7 +118,8 @@ def drawn(warehouse: Warehouse, times: int) -> Iterator[dict[str, Any]]:
             ("hosts", "host_id"),
         )
     )
-    versions = compare.versions(warehouse) or [dict.fromkeys(("product", "version", "previous_version"))]
+    known = queries.ask(warehouse, "versions_known", loss_goal=None).to_pylist()
+    versions = known or [dict.fromkeys(("product", "version", "previous_version"))]
     rows = warehouse.query(_SUBJECTS.replace("$times", str(times))).to_pylist()
     for place, row in enumerate(rows):
         turn = _turn(place)

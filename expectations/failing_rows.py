@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from string import Formatter
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from dropline.expectations.suite import Finding
+import duckdb
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    import duckdb
-
-    from dropline.expectations.suite import Suite
+from dropline.expectations.suite import Finding, Suite
 
 FETCHED_ROWS: Final = 100_000
 _SUBJECT: Final = ("batch", "campaign", "source_path", "trial_id", "configuration_id", "loss_goal")

@@ -11,32 +11,37 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dropline.expectations import failing_rows
-from dropline.expectations.suite import LAKE, MARTS, SEVERITIES, Finding, fingerprint, sql
+from dropline.expectations.suite import LAKE, MARTS, SEVERITIES, Finding, Suite, fingerprint, sql
 from dropline.ingest.lake import Lake
 from dropline.ingest.parquet import replacing
 from dropline.ingest.schema import TABLES, TEXT
 from dropline.ingest.verification import batch_of
 from dropline.quoting import quoted
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from pathlib import Path
+Judge = Callable[[Sequence[Suite], Mapping[str, int]], Collection[str]]
+Progress = Callable[[str], None]
 
-    from dropline.expectations.suite import Suite
-
-    Judge = Callable[[Sequence[Suite], Mapping[str, int]], Collection[str]]
-    Progress = Callable[[str], None]
-
-_COLUMNS: Final = ("finding", "severity", "batch", "campaign", "source_path", "trial_id", "detail")
-_SCHEMA: Final = pa.schema([(name, TEXT) for name in _COLUMNS])
+_OF_LAKE: Final = ("finding", "severity", "batch", "campaign", "source_path", "trial_id", "detail")
+_OF_MARTS: Final = (
+    "finding",
+    "severity",
+    "campaign",
+    "source_path",
+    "trial_id",
+    "configuration_id",
+    "loss_goal",
+    "detail",
+)
 _EMPTY: Final = "00000000-empty"  # a file without findings, so that there is always one to read
 
 
@@ -74,11 +79,7 @@ def check_lake(
 def check_marts(
     warehouse: Path, lake: Path, quality: Path, *, progress: Progress | None = None, judge: Judge = failing_rows.failed
 ) -> list[Finding]:
-    """Check a warehouse file against the marts' suites and the batches that it was built from.
-
-    Raises:
-        duckdb.Error: the file cannot be read or lacks a table.
-    """
+    """Check a warehouse file against the marts' suites and the batches behind it; raise duckdb.Error if unreadable."""
     with _connected() as connection:
         # Attach instead of connect: this process may have the file open with other settings.
         connection.execute(f"attach {quoted(warehouse)} as warehouse (read_only)")
@@ -90,6 +91,23 @@ def check_marts(
         found = _check(connection, MARTS, progress, judge)
     _record(quality, "marts", MARTS, found)
     return found
+
+
+def mark(connection: duckdb.DuckDBPyConnection, findings: Sequence[Finding]) -> None:
+    """Write the findings of `check_marts` into the new warehouse, open for writing in `connection`: all or nothing."""
+    if not findings:
+        return
+    with connection.cursor() as cursor:
+        cursor.register("found", _table(findings, _OF_MARTS))
+        cursor.begin()
+        cursor.execute(sql("marks"))
+        cursor.commit()
+
+
+def _table(findings: Sequence[Finding], columns: Sequence[str]) -> pa.Table:
+    """Return these columns of findings."""
+    texts = {name: [getattr(finding, name) for finding in findings] for name in columns}
+    return pa.table(texts, schema=pa.schema([(name, TEXT) for name in columns]))
 
 
 def _check(
@@ -182,8 +200,7 @@ def _checked(folder: Path, suites: str) -> set[str]:
 
 
 def _write_findings(folder: Path, batch: str, found: Sequence[Finding], suites: str) -> None:
-    columns = {name: [getattr(finding, name) for finding in found] for name in _COLUMNS}
-    table = pa.table(columns, schema=_SCHEMA.with_metadata({"dropline.gate": suites}))
+    table = _table(found, _OF_LAKE).replace_schema_metadata({"dropline.gate": suites})
     written = pa.BufferOutputStream()
     pq.write_table(table, written, compression="zstd")
     data = written.getvalue()

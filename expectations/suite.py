@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import Final, Literal, get_args
 
 import yaml
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 Severity = Literal["critical", "warning", "info"]
 SEVERITIES: Final[tuple[Severity, ...]] = get_args(Severity)
@@ -20,20 +18,12 @@ _QUERIES: Final = Path(__file__).parent / "queries"
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """A condition that every row of a suite's query must meet.
+    """A condition that every row of a suite's query must meet."""
 
-    Attributes:
-        severity: `critical` stops the build; `warning` marks the affected figures; `info` is shown beside them.
-        holds: SQL over the columns of the query; a row fails if this is false, not if it is null.
-        detail: message about a failing row; a format string over the columns of the query.
-        why: the physical or logical reason, one sentence.
-
-    """
-
-    severity: Severity
-    holds: str
-    detail: str
-    why: str
+    severity: Severity  # `critical` stops the build; `warning` marks the affected figures; `info` is shown beside them
+    holds: str  # SQL over the columns of the query; a row fails if this is false, not if it is null
+    detail: str  # message about a failing row; a format string over the columns of the query
+    why: str  # the physical or logical reason, one sentence
 
 
 @dataclass(frozen=True, slots=True)

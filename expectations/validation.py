@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import logging
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from dropline.expectations.suite import Suite
+from dropline.expectations.suite import Suite
 
 
 def failed(suites: Sequence[Suite], counts: Mapping[str, int]) -> set[str]:
-    """Return the expectations whose number of failing rows, in `counts`, is not 0.
+    """Return the expectations whose number of failing rows in `counts` is not 0; raise RuntimeError for an unknown one.
 
     They are the rows of one frame: one expectation of Great Expectations for each would take a hundred times as long.
-
-    Raises:
-        RuntimeError: Great Expectations could not judge one.
     """
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
     import great_expectations as gx
@@ -43,11 +37,9 @@ def failed(suites: Sequence[Suite], counts: Mapping[str, int]) -> set[str]:
     failing = {}
     for outcome in batch.validate(declared, result_format=named).results:
         if outcome.exception_info.get("raised_exception", True):
-            message = f"{', '.join(codes)} could not be checked: {outcome.exception_info}"
-            raise RuntimeError(message)
+            raise RuntimeError(f"{', '.join(codes)} could not be checked: {outcome.exception_info}")
         rows = outcome.result["unexpected_index_list"] or ()
         failing[outcome.expectation_config.type] = {row["code"] for row in rows}
     if unknown := failing["expect_column_values_to_not_be_null"]:
-        message = f"{', '.join(sorted(unknown))} could not be checked: the failing rows were not counted"
-        raise RuntimeError(message)
+        raise RuntimeError(f"{', '.join(sorted(unknown))} could not be checked: the failing rows were not counted")
     return failing["expect_column_values_to_be_between"]

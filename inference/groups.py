@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    Describe = Callable[[pa.Table], Mapping[str, Sequence[Any]]]
+Describe = Callable[[pa.Table], Mapping[str, Sequence[Any]]]
 
 _BATCH_ROWS: Final = 100_000
 _PORTION_GROUPS: Final = 500  # held as Python values, which take ten times the memory of Arrow's
 
 
 def described(relation: Any, columns: Sequence[str], describe: Describe, schema: pa.Schema) -> Any:
-    """Describe every group of equal values in the first of `columns`.
+    """Describe every group of equal values in the first of `columns`, of which none is null.
 
-    Args:
-        relation: What `dbt.ref()` gives: a relation of DuckDB, or a DataFrame of Spark.
-        columns: The columns that are needed. The first is the key of the groups; none of its values is null.
-        describe: Takes the rows of one group in the order of the second column, and returns columns of `schema`, all of
-            the same length; those that are not there are null.
-        schema: Of all that is described; also when there is no group.
-
-    Returns:
-        What the engine takes as the rows of a model: an Arrow table for DuckDB, a DataFrame for Spark, where the groups
-        are described by the executors, as many at once as there are cores.
-
+    `relation` is what `dbt.ref()` gives. `describe` takes the rows of one group in the order of the second column, and
+    returns columns of `schema`, all of the same length; those that are not there are null. The result is what the
+    engine takes as the rows of a model: an Arrow table for DuckDB; for Spark a DataFrame, whose groups are described by
+    the executors, as many at once as there are cores.
     """
     needed, (key, place) = relation.select(*columns), columns[:2]
     if hasattr(needed, "groupBy"):
@@ -41,13 +32,10 @@ def described(relation: Any, columns: Sequence[str], describe: Describe, schema:
 
         return needed.groupBy(key).applyInArrow(described_alone, schema=from_arrow_schema(schema))
     batches = needed.order(f"{key}, {place}").to_arrow_reader(_BATCH_ROWS)
-    described_groups = (describe(group) for group in _groups(map(_as_table, batches), key))
+    tables = (pa.Table.from_batches([batch]) for batch in batches)
+    described_groups = (describe(group) for group in _groups(tables, key))
     portions = iter(lambda: list(islice(described_groups, _PORTION_GROUPS)), [])
     return pa.concat_tables([schema.empty_table(), *(_table(portion, schema) for portion in portions)])
-
-
-def _as_table(batch: pa.RecordBatch) -> pa.Table:
-    return pa.Table.from_batches([batch])
 
 
 def _groups(tables: Iterable[pa.Table], key: str) -> Iterator[pa.Table]:

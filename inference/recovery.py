@@ -20,17 +20,14 @@ REB_TIMEOUT 10 s, doubled up to 600 s). A client that renews in vain until its l
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 HOUR: Final = 3600
 FIRST_TIMEOUT_S: Final = {4: 4.0, 6: 1.0}
@@ -47,20 +44,12 @@ _STEP: Final = 0.01  # length of a period, as a share of the time since the even
 
 
 class Wait(NamedTuple):
-    """Wait of a client after an unanswered attempt.
+    """Wait of a client after an unanswered attempt."""
 
-    Attributes:
-        low: shortest wait, in seconds.
-        high: longest wait; all between are equally likely.
-        stay: how long a client keeps this wait, in seconds: once (the mean wait), or many times over.
-        then: number of the attempt that follows.
-
-    """
-
-    low: float
-    high: float
-    stay: float
-    then: int
+    low: float  # shortest wait, in seconds
+    high: float  # longest wait; all between are equally likely
+    stay: float  # how long a client keeps this wait, in seconds: once (the mean wait), or many times over
+    then: int  # number of the attempt that follows
 
     @property
     def mean(self) -> float:
@@ -77,26 +66,16 @@ class Timers(NamedTuple):
 
 
 class Server(NamedTuple):
-    """The server that answers the clients.
+    """The server that answers the clients."""
 
-    Attributes:
-        capacity_lps: new leases per second.
-        queue: the number of requests that it queues; `inf` for all.
-        offer_cost: cost of the first exchange of a client without a lease, in new leases.
-        request_cost: cost of the second one.
-        requesting: the share of these clients that need a second one; the others remember their lease.
-        renewal_cost: cost of a renewal, in new leases.
-        goodput: answers under overload: pairs of (asked, answered), both relative to the capacity, ascending; without
-            any, the capacity itself.
-
-    """
-
-    capacity_lps: float
-    queue: float
-    offer_cost: float = 0.5
-    request_cost: float = 0.5
-    requesting: float = 1.0
-    renewal_cost: float = 1.0
+    capacity_lps: float  # new leases per second
+    queue: float  # the number of requests that it queues; `inf` for all
+    offer_cost: float = 0.5  # cost of the first exchange of a client without a lease, in new leases
+    request_cost: float = 0.5  # cost of the second one
+    requesting: float = 1.0  # the share of these clients that need a second one; the others remember their lease
+    renewal_cost: float = 1.0  # cost of a renewal, in new leases
+    # answers under overload: pairs of (asked, answered), both relative to the capacity, ascending; without any, the
+    # capacity itself
     goodput: tuple[tuple[float, float], ...] = ()
 
     def answers(self, asked_lps: float) -> float:
@@ -108,28 +87,16 @@ class Server(NamedTuple):
 
 
 class Course(NamedTuple):
-    """The course by period; all but `edges` and `overdue` have the shape (periods,), in clients or requests.
+    """The course by period; all but `edges` and `overdue` have the shape (periods,), in clients or requests."""
 
-    Attributes:
-        edges: boundaries of the periods, in seconds after the event, shape (periods + 1,).
-        overdue: clients that wait at the start, because the server was down.
-        arrived: clients that send for the first time.
-        served: clients that got their answer.
-        waiting: clients without an answer at the end of the period.
-        renewing: those of them whose lease is still valid.
-        sent: requests.
-        repeated: requests of clients that had sent before.
-
-    """
-
-    edges: Array
-    overdue: float
-    arrived: Array
-    served: Array
-    waiting: Array
-    renewing: Array
-    sent: Array
-    repeated: Array
+    edges: Array  # boundaries of the periods, in seconds after the event, shape (periods + 1,)
+    overdue: float  # clients that wait at the start, because the server was down
+    arrived: Array  # clients that send for the first time
+    served: Array  # clients that got their answer
+    waiting: Array  # clients without an answer at the end of the period
+    renewing: Array  # those of them whose lease is still valid
+    sent: Array  # requests
+    repeated: Array  # requests of clients that had sent before
 
     @property
     def without_lease(self) -> Array:
@@ -161,16 +128,13 @@ def timers(
 
     """
     if ip_version not in FIRST_TIMEOUT_S:
-        message = f"IP version {ip_version}: expected 4 or 6"
-        raise ValueError(message)
+        raise ValueError(f"IP version {ip_version}: expected 4 or 6")
     if not 0 < t1_s <= t2_s <= lease_s:
-        message = f"T1 {t1_s:g} s, T2 {t2_s:g} s, lease {lease_s:g} s: expected each no longer than the next"
-        raise ValueError(message)
+        raise ValueError(f"T1 {t1_s:g} s, T2 {t2_s:g} s, lease {lease_s:g} s: expected each no longer than the next")
     first = FIRST_TIMEOUT_S[ip_version] if first_timeout_s is None else first_timeout_s
     longest = LONGEST_TIMEOUT_S[ip_version] if longest_timeout_s is None else longest_timeout_s
     if not (first > 0 and longest > 0):
-        message = f"time-outs of {first:g} s, at most {longest:g} s: expected more than zero"
-        raise ValueError(message)
+        raise ValueError(f"time-outs of {first:g} s, at most {longest:g} s: expected more than zero")
     if ip_version == 4:
         waits = _doubling(first, longest, math.inf, 0, _SPREAD_S)
     else:
@@ -212,19 +176,10 @@ def steady(per_second: float, edges: Array) -> Array:
 
 
 def after_outage(timers: Timers, starting: float, renewing: float, outage_s: float, t1_s: float, edges: Array) -> Array:
-    """Return the number of clients due after an outage of the server, by attempt and period.
+    """Return the clients due after an outage of the server, shape (attempts, periods + 1); the last column is later.
 
-    Args:
-        timers: the waits of the clients.
-        starting: clients that asked for a new lease during the outage, evenly over it.
-        renewing: clients that reached T1 during the outage, evenly over it; each client once.
-        outage_s: how long the server was down, in seconds.
-        t1_s: T1, in seconds: the first client due has been due for the outage less this time.
-        edges: of the periods.
-
-    Returns:
-        Clients, shape (attempts, periods + 1); the last column holds clients due later.
-
+    `starting` clients asked for a new lease during the outage, and `renewing` clients reached T1, each once; both
+    evenly over it. The first client due has been due for the outage less `t1_s`. All times are in seconds.
     """
     due = np.zeros((len(timers.waits), edges.size))
     if outage_s <= 0:
@@ -251,25 +206,17 @@ def simulate(
     overdue: Array | None = None,
     again: tuple[float, Array] | None = None,
 ) -> Course:
-    """Return the course of the periods after an event.
+    """Return the course of the periods with these `edges`, in seconds after an event.
 
-    Args:
-        edges: of the periods, in seconds after the event.
-        starting: clients that ask for a new lease for the first time, shape (periods,).
-        renewing: clients that reach T1, shape (periods,).
-        server: the server.
-        timers: the waits of the clients.
-        overdue: clients that wait at the start, as `after_outage` gives them.
-        again: the seconds after which a served client renews, and the number of clients per period that do not, shape
-            (periods,). Without it, no client returns.
-
-    Raises:
-        ValueError: the capacity or the queue is below zero.
-
+    `starting` are the clients that ask for a new lease for the first time, `renewing` those that reach T1, both of the
+    shape (periods,); `overdue` are those that wait at the start, as `after_outage` gives them. `again` are the seconds
+    after which a served client renews, and the number of clients per period that do not, shape (periods,); without it
+    no client returns. Raises ValueError if the capacity or the queue is below zero.
     """
     if not (server.capacity_lps >= 0 and server.queue >= 0):
-        message = f"capacity {server.capacity_lps:g} leases/s, queue {server.queue:g}: expected neither below zero"
-        raise ValueError(message)
+        raise ValueError(
+            f"capacity {server.capacity_lps:g} leases/s, queue {server.queue:g}: expected neither below zero"
+        )
     renewing = renewing.copy()
     offered, requested, renewed = (
         slice(timers.request),

@@ -20,19 +20,16 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq, nnls
 from scipy.special import fdtri, stdtrit
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
-    _Ends = tuple[float | None, float | None]
+Array = NDArray[np.float64]
+_Ends = tuple[float | None, float | None]
 
 PARAMETERS: Final = 3
 SPREAD: Final = 2  # the most threads must be at least so many times the fewest
@@ -53,22 +50,13 @@ class Estimate(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """The law of one server.
+    """The law of one server."""
 
-    Attributes:
-        rate_one_thread: lambda, the rate of one thread.
-        sigma: contention, 0..1.
-        kappa: coherency, from 0.
-        peak_threads: the number of threads with the highest rate; None where kappa = 0 is not excluded.
-        residual_ratio: root mean square of the relative errors of the thread counts' mean rates.
-
-    """
-
-    rate_one_thread: Estimate
-    sigma: Estimate
-    kappa: Estimate
-    peak_threads: Estimate | None
-    residual_ratio: float
+    rate_one_thread: Estimate  # lambda, the rate of one thread
+    sigma: Estimate  # contention, 0..1
+    kappa: Estimate  # coherency, from 0
+    peak_threads: Estimate | None  # the number of threads with the highest rate; None where kappa = 0 is not excluded
+    residual_ratio: float  # root mean square of the relative errors of the thread counts' mean rates
 
     def rate(self, threads: float) -> float:
         """Return the rate that the law gives for so many threads."""
@@ -90,11 +78,6 @@ def law(threads: float, rate_one_thread: float, sigma: float, kappa: float) -> f
     return rate_one_thread * threads / (1 + sigma * (threads - 1) + kappa * threads * (threads - 1))
 
 
-def above_cores(threads: Sequence[int], cores: int | None) -> list[int]:
-    """Return the distinct thread counts above the physical `cores`, where threads share a core; none if unknown."""
-    return sorted({count for count in threads if cores is not None and count > cores})
-
-
 def summarise(threads: Sequence[int], rates: Sequence[float], cores: int | None = None) -> dict[str, object]:
     """Return the row of the warehouse on one server; arguments and errors are those of `fit`.
 
@@ -104,7 +87,7 @@ def summarise(threads: Sequence[int], rates: Sequence[float], cores: int | None 
     their rate by the law `next_rate`, and `next_gain_ratio`, what it adds to the law's rate before.
     """
     found = fit(threads, rates, cores)
-    shared = above_cores(threads, cores)
+    shared = sorted({count for count in threads if cores is not None and count > cores})
     if isinstance(found, Refusal):
         status = "two_points" if len(set(threads)) == PARAMETERS - 1 else "refused"
         return {"status": status, "reason": found.reason, "threads_above_cores": shared}
@@ -141,23 +124,17 @@ def _caveats(threads: Sequence[int], shared: Sequence[int], cores: int | None, f
 
 
 def fit(threads: Sequence[int], rates: Sequence[float], cores: int | None = None) -> Fit | Refusal:
-    """Fit the law to the rates of runs, or say why the data cannot bear it.
+    """Fit the law to the rates of runs, above 0, by their threads, from 1, or say why the data cannot bear it.
 
-    Args:
-        threads: the number of threads of each run, from 1.
-        rates: the rate of each run, above 0; as many.
-        cores: physical cores of the machine, None if unknown.
-
-    Raises:
-        ValueError: the two differ in length, or hold a number outside its range.
-
+    `cores` are the physical cores of the machine, None if unknown. Raises ValueError if a number is outside its range,
+    or if the two differ in length.
     """
     if len(threads) != len(rates):
-        message = f"There are {len(threads)} thread counts and {len(rates)} rates; give one rate for each."
-        raise ValueError(message)
+        raise ValueError(f"There are {len(threads)} thread counts and {len(rates)} rates; give one rate for each.")
     if any(count < 1 for count in threads) or not all(rate > 0 and math.isfinite(rate) for rate in rates):
-        message = f"Threads must be 1 or more and rates finite and above 0; got {list(threads)} and {list(rates)}."
-        raise ValueError(message)
+        raise ValueError(
+            f"Threads must be 1 or more and rates finite and above 0; got {list(threads)} and {list(rates)}."
+        )
     counts = np.asarray(threads, np.float64)
     values = np.asarray(rates, np.float64)
     reason = _unfit(counts, values, cores)
@@ -168,7 +145,8 @@ def _unfit(threads: Array, rates: Array, cores: int | None) -> str | None:
     """Return the objection to a fit before trying one."""
     counts = np.unique(threads)
     if len(counts) < PARAMETERS:
-        return f"{_many(len(counts), 'distinct thread count')}; the law has three parameters and needs three."
+        many = "is one distinct thread count" if len(counts) == 1 else f"are {len(counts)} distinct thread counts"
+        return f"There {many}; the law has three parameters and needs three."
     if counts[-1] < SPREAD * counts[0]:
         return f"From {counts[0]:g} to {counts[-1]:g} threads is too little spread: the most must be twice the fewest."
     if cores is not None and counts[0] > cores:
@@ -311,7 +289,3 @@ def _ends(squares_at: Callable[[float], float], estimate: float, limit: float, b
         return bound if excess(bound) <= 0 else float(brentq(excess, estimate, bound, xtol=1e-12))
 
     return end(bounds[0]), end(bounds[1])
-
-
-def _many(number: int, what: str) -> str:
-    return f"There is one {what}" if number == 1 else f"There are {number} {what}s"

@@ -8,19 +8,16 @@ import signal
 import subprocess
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, Any, Final
 
 from dropline.errors import DroplineError
 from dropline.ingest.parallel import end_with_parent
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from dropline.measure.plan import Server
+from dropline.measure.plan import Server
 
 PATIENCE_S: Final = 10.0  # between SIGTERM and SIGKILL
 _LOOKS: Final = 100  # polls, 0.01 s apart, for a killed process to be gone
@@ -138,8 +135,7 @@ class Hooks:
         """Raise HookFailed if the foreground server has exited."""
         if self._process and self._process.poll() is not None:
             how = f"the server exited with {self._process.returncode}: {self._server.serve}"
-            message = f"serve: {how}{_last_lines(self._log.read_bytes())}"
-            raise HookFailed(message)
+            raise HookFailed(f"serve: {how}{_last_lines(self._log.read_bytes())}")
 
     def _wait(self, answers: Callable[[], bool]) -> None:
         """Wait until the server is ready; raise HookFailed if it exits or takes too long."""
@@ -148,8 +144,7 @@ class Hooks:
             self.see_alive()
             if time.monotonic() > deadline:
                 said = _last_lines(self._log.read_bytes()) if self._process else ""
-                message = f"ready: the server did not answer within {self._server.limit_s:g} s{said}"
-                raise HookFailed(message)
+                raise HookFailed(f"ready: the server did not answer within {self._server.limit_s:g} s{said}")
             time.sleep(0.2)
         self.see_alive()
 
@@ -172,8 +167,7 @@ def shell(name: str, command: str, limit_s: float, host: str | None = None) -> b
     if done.exit_code == 0:
         return done.output
     how = f"failed with {done.exit_code}" if done.exit_code is not None else f"took longer than {limit_s:g} s"
-    message = f"{name}: {command!r} {how}{_last_lines(done.output)}"
-    raise HookFailed(message)
+    raise HookFailed(f"{name}: {command!r} {how}{_last_lines(done.output)}")
 
 
 def _words(command: str, host: str | None) -> list[str]:
@@ -216,15 +210,15 @@ class Snapshot:
         `generator` is the command that prints the UDP counters of the generator's machine, if they are needed.
         """
         network = Path(f"/proc/{server}/net")
-        texts = {"server": _text(network / "snmp") + _text(network / "snmp6")} if server else {}
+        texts = {"server": text_of(network / "snmp") + text_of(network / "snmp6")} if server else {}
         if generator:
             texts["generator"] = run(generator, PATIENCE_S).output.decode("utf-8", "replace")
-        jiffies = dict(zip(_CPU_STATES, map(int, _text(Path("/proc/stat")).split("\n")[0].split()[1:]), strict=False))
+        jiffies = dict(zip(_CPU_STATES, map(int, text_of(Path("/proc/stat")).split("\n")[0].split()[1:]), strict=False))
         return cls(
-            _text(Path("/proc/loadavg")).strip(),
+            text_of(Path("/proc/loadavg")).strip(),
             jiffies,
             {role: _udp_counters(text) for role, text in texts.items()},
-            _socket_drops(_text(network / "udp")) + _socket_drops(_text(network / "udp6")) if server else None,
+            _socket_drops(text_of(network / "udp")) + _socket_drops(text_of(network / "udp6")) if server else None,
             _cpu_s(server) if server else None,
         )
 
@@ -234,7 +228,7 @@ class Snapshot:
             "loadavg_before": self.loadavg,
             "host_cpu_jiffies": {name: after.jiffies[name] - value for name, value in self.jiffies.items()},
             "udp_delta": {role: after.udp[role] - counters for role, counters in self.udp.items()} or None,
-            "rmem_default": int(_text(Path("/proc/sys/net/core/rmem_default")) or 0) or None,
+            "rmem_default": int(text_of(Path("/proc/sys/net/core/rmem_default")) or 0) or None,
             "cpu_mhz": _mean_mhz(),
             "temperature_c": _hottest_c(),
         }
@@ -248,7 +242,8 @@ class Snapshot:
 _CPU_STATES: Final = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """Return the text of a file, empty if it cannot be read."""
     try:
         return path.read_text("utf-8", "replace")
     except OSError:
@@ -272,7 +267,7 @@ def _cpu_s(server: int) -> float:
     """Return the processor time of the server's process group."""
     total = 0
     for stat in Path("/proc").glob("[0-9]*/stat"):
-        fields = _text(stat).rpartition(")")[2].split()
+        fields = text_of(stat).rpartition(")")[2].split()
         if fields and int(fields[2]) == server:
             total += int(fields[11]) + int(fields[12])
     return total / _TICKS_PER_S
@@ -281,12 +276,12 @@ def _cpu_s(server: int) -> float:
 def _mean_mhz() -> float | None:
     clocks = [
         float(line.partition(":")[2])
-        for line in _text(Path("/proc/cpuinfo")).splitlines()
+        for line in text_of(Path("/proc/cpuinfo")).splitlines()
         if line.startswith("cpu MHz")
     ]
     return round(sum(clocks) / len(clocks), 1) if clocks else None
 
 
 def _hottest_c() -> float | None:
-    zones = [_text(zone) for zone in Path("/sys/class/thermal").glob("thermal_zone*/temp")]
+    zones = [text_of(zone) for zone in Path("/sys/class/thermal").glob("thermal_zone*/temp")]
     return max((int(each) / 1000 for each in zones if each.strip().isdigit()), default=None)

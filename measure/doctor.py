@@ -6,18 +6,15 @@ import json
 import os
 import shlex
 import shutil
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from dropline.ingest.campaign import FIELDS
 from dropline.ingest.servers import kea, recognise
-from dropline.measure.bench import SSH, run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from dropline.measure.plan import Plan
+from dropline.measure.bench import SSH, run, text_of
+from dropline.measure.plan import Plan
 
 _LIMIT_S: Final = 20
 _BUSY: Final = 0.2  # load average per processor
@@ -138,10 +135,7 @@ def _of_machine(host: str | None) -> Iterator[Finding]:
 
 def _read(host: str | None, path: str) -> str:
     """Return the text of a file on a machine, empty if it cannot be read."""
-    if host:
-        done = run([*SSH, host, f"cat {shlex.quote(path)}"], _LIMIT_S)
-        return done.output.decode("utf-8", "replace") if done.exit_code == 0 else ""
-    try:
-        return Path(path).read_text("utf-8", "replace")
-    except OSError:
-        return ""
+    if not host:
+        return text_of(Path(path))
+    done = run([*SSH, host, f"cat {shlex.quote(path)}"], _LIMIT_S)
+    return done.output.decode("utf-8", "replace") if done.exit_code == 0 else ""

@@ -8,12 +8,14 @@ import shlex
 import signal
 import socket
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.resources import files
+from pathlib import Path
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dropline.errors import DroplineError
 from dropline.measure.bench import SSH, STOPPING, UDP_COUNTERS_OF, HookFailed, Hooks, Snapshot, ended_by, run, shell
@@ -21,14 +23,9 @@ from dropline.measure.doctor import examine
 from dropline.measure.folder import Folder, Run
 from dropline.measure.generator import generator_of, words_of
 from dropline.measure.judged import Capacity, capacities
+from dropline.measure.plan import Plan
 from dropline.measure.search import Plan as Search
 from dropline.measure.search import Trial, bracket, next_rate
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from dropline.measure.plan import Plan
 
 _GRACE_S: Final = 60  # beyond its period, before a hanging generator is killed
 _ATTEMPTS: Final = 4  # perfdhcp 2.2 sometimes stops because its own timestamps are out of order
@@ -70,28 +67,18 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The progress of a measurement after a trial.
+    """The progress of a measurement after a trial."""
 
-    Attributes:
-        configuration: its name; `repetition` numbers its run.
-        rate: offered in the trial.
-        loss: ratio, on the basis of the loosest loss goal.
-        is_exceeding: whether the trial by itself exceeds that goal.
-        brackets: the run's bracket so far by loss goal, in rates; None if an end is not found yet.
-        done, wanted: runs; more are wanted while an interval is too wide.
-        left_s: until the wanted runs are done; None before the first one is.
-
-    """
-
-    configuration: str
+    configuration: str  # its name; `repetition` numbers its run
     repetition: int
-    rate: float
-    loss: float
-    is_exceeding: bool
+    rate: float  # offered in the trial
+    loss: float  # ratio, on the basis of the loosest loss goal
+    is_exceeding: bool  # whether the trial by itself exceeds that goal
+    # the run's bracket so far by loss goal, in rates; None if an end is not found yet
     brackets: dict[str, tuple[float | None, float | None]]
-    done: int
-    wanted: int
-    left_s: float | None
+    done: int  # runs
+    wanted: int  # runs; more while an interval is too wide
+    left_s: float | None  # until the wanted runs are done; None before the first one is
 
     def text(self) -> str:
         """Return the progress in one line."""
@@ -115,21 +102,19 @@ def measure(plan: Plan, source: Path, folder: Path, say: Callable[[str], None], 
         return _Measurement(plan, target, say, see, asked).run(source)
 
 
+@dataclass
 class _Measurement:
-    def __init__(
-        self,
-        plan: Plan,
-        folder: Folder,
-        say: Callable[[str], None],
-        see: Callable[[Seen], None],
-        asked_to_end: list[int],
-    ) -> None:
-        self.plan, self.folder, self.say, self.see = plan, folder, say, see
-        self.asked_to_end = asked_to_end
-        self.generator = generator_of(plan.generator)
-        self.deadline = time.monotonic() + plan.within_s if plan.within_s else float("inf")
-        self.took_s: list[float] = []  # per run since the start
-        self.complete: set[Run] = set()  # and so for ever: each later search reads all earlier runs
+    plan: Plan
+    folder: Folder
+    say: Callable[[str], None]
+    see: Callable[[Seen], None]
+    asked_to_end: list[int]
+    took_s: list[float] = field(default_factory=list)  # per run since the start
+    complete: set[Run] = field(default_factory=set)  # and so for ever: each later search reads all earlier runs
+
+    def __post_init__(self) -> None:
+        self.generator = generator_of(self.plan.generator)
+        self.deadline = time.monotonic() + self.plan.within_s if self.plan.within_s else float("inf")
 
     def run(self, source: Path) -> Outcome:
         """Prepare the folder, run until the results are precise enough, and return them."""
@@ -296,11 +281,10 @@ class _Measurement:
         if self.generator.needs_counters and 0 < fastest < rate:
             self.folder.keep_generator_limit(fastest)
             return False
-        message = (
+        raise TrialFailed(
             f"{each.configuration}: the generator broke off {_ATTEMPTS} times at {rate:,}/s: {shlex.join(command)}\n"
             f"    {done.output[-500:].decode('utf-8', 'replace')}"
         )
-        raise TrialFailed(message)
 
     def _snapshot(self, hooks: Hooks) -> Snapshot:
         words = words_of(self.plan.generator, [*UDP_COUNTERS_OF]) if self.generator.needs_counters else []

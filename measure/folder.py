@@ -7,22 +7,19 @@ import hashlib
 import json
 import re
 import shutil
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import yaml
 
 from dropline.ingest.campaign import FILE_NAME as CAMPAIGN
+from dropline.measure.generator import Generator
 from dropline.measure.plan import FILE_NAME as PLAN
 from dropline.measure.plan import Plan, PlanError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    from dropline.measure.generator import Generator
-    from dropline.measure.search import Trial
+from dropline.measure.search import Trial
 
 _OUTPUT: Final = re.compile(r"rate\d+-\d+\.txt")
 _MAY_CHANGE: Final = {"runs", "within_s", "title"}  # between calls for the same folder
@@ -53,8 +50,7 @@ class Folder:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                message = f"{self.root}: another dropline measure is running here; wait until it ends"
-                raise PlanError(message) from None
+                raise PlanError(f"{self.root}: another dropline measure is running here; wait until it ends") from None
             yield
 
     def prepare(self, plan: Plan, source: Path, findings: Iterable[str]) -> None:
@@ -63,8 +59,7 @@ class Folder:
         if kept.is_file():
             self._stay_comparable(plan, kept)
         elif self.root.is_dir() and any(self.root.iterdir()):
-            message = f"{self.root}: already holds something else; choose a new folder with --folder"
-            raise PlanError(message)
+            raise PlanError(f"{self.root}: already holds something else; choose a new folder with --folder")
         self.root.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, kept)
         for name, configuration in plan.configurations.items():
@@ -76,8 +71,7 @@ class Folder:
                     shutil.copyfile(source.parent / file, copied)
                 elif copied.read_bytes() != (source.parent / file).read_bytes():
                     changed = source.parent / file
-                    message = f"{changed} differs from what was measured before, {copied}; choose a new folder"
-                    raise PlanError(message)
+                    raise PlanError(f"{changed} differs from what was measured before, {copied}; choose a new folder")
         said = {
             "campaign": plan.campaign,
             "title": plan.title,
@@ -93,11 +87,10 @@ class Folder:
         earlier = Plan.parse(kept).model_dump(exclude=_MAY_CHANGE)
         now = plan.model_dump(exclude=_MAY_CHANGE)
         if changed := sorted(name for name in now if now[name] != earlier[name]):
-            message = (
+            raise PlanError(
                 f"{self.root} was measured with another plan ({', '.join(changed)} changed), so new trials would not "
                 "be comparable with the old ones; choose a new folder with --folder"
             )
-            raise PlanError(message)
 
     def of(self, configuration: str) -> Path:
         """Return the folder of a configuration's files."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 from xml.etree import ElementTree
 
 import duckdb
@@ -15,9 +16,6 @@ import pyarrow.compute as pc
 
 from dropline.errors import DroplineError
 from dropline.measure.macros import looked_up, query
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 LEVEL: Final = 0.05
 SPLITS: Final = 400
@@ -85,8 +83,7 @@ class Judged(NamedTuple):
 def parsed(condition: str) -> float:
     """Return the drop in `--fail-if`; raise CannotTell."""
     if not (match := _WORDS.fullmatch(condition.strip())) or not 0 < float(match[1]) < 100:
-        message = f"--fail-if {condition!r}: expected `slower by N %`, such as 'slower by 3 %'"
-        raise CannotTell(message)
+        raise CannotTell(f"--fail-if {condition!r}: expected `slower by N %`, such as 'slower by 3 %'")
     return float(match[1]) / 100
 
 
@@ -101,11 +98,10 @@ def judge(warehouse: Warehouse, baseline: str, candidate: str | None, drop: floa
     asked = {"baseline": baseline, "candidate": candidate, "goal": goal}
     pairs = [Pair(**row) for row in warehouse.query(query("warehouse/pairs"), asked).to_pylist()]
     if not pairs:
-        message = (
+        raise CannotTell(
             f"no configuration of {candidate!r} was also measured in {baseline!r} at the loss goal {goal!r}: both "
             "must be a product_version or a campaign, with the same backend, threads, testbed, generator and options"
         )
-        raise CannotTell(message)
     verdicts = [pair.verdict(drop) for pair in pairs]
     return [
         Judged(pair, verdict, _sentence(pair, verdict, drop)) for pair, verdict in zip(pairs, verdicts, strict=True)
@@ -175,8 +171,7 @@ def self_test(warehouse: Warehouse, baseline: str, drop: float, goal: str) -> st
             f"{alarms:.1%} false alarms; a drop of {drop + 0.02:.0%} was found in {found:.0%}"
         )
     if not lines:
-        message = f"no configuration of {baseline!r} has {_FEWEST} runs; measure more"
-        raise CannotTell(message)
+        raise CannotTell(f"no configuration of {baseline!r} has {_FEWEST} runs; measure more")
     return "\n".join(lines)
 
 

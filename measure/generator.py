@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import shlex
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from dropline.ingest.formats import Report, dnsblast, dnsperf, perfdhcp
 from dropline.measure.bench import SSH
 from dropline.measure.macros import number
+from dropline.measure.plan import Generator as Plan
 from dropline.measure.search import Trial
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from dropline.measure.plan import Generator as Plan
 
 _EXPECTED_ANSWERS: Final = frozenset({"NOERROR", "NXDOMAIN"})
 _LOSSES: Final = ("worst_exchange", "packet", "lease")
@@ -24,14 +21,9 @@ _STRAY_PACKETS: Final = 3  # before and after a trial, as in int_query_accountin
 
 
 class Generator(ABC):
-    """A generator; a module of ingest/formats parses its output.
+    """A generator; a module of ingest/formats parses its output."""
 
-    Attributes:
-        needs_counters: whether it prints too little, so that its machine's UDP counters must complete it.
-
-    """
-
-    needs_counters = False
+    needs_counters = False  # whether it prints too little, so that its machine's UDP counters must complete it
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterable
+from typing import Final, NamedTuple
 
 import duckdb
 import pyarrow as pa
 
 from dropline.measure.macros import looked_up, query
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from dropline.measure.search import Goal, Trial
+from dropline.measure.search import Goal, Trial
 
 _COLUMNS: Final = pa.schema(
     [

@@ -46,8 +46,7 @@ class Generator(_Strict):
     @model_validator(mode="after")
     def _has_only_what_it_takes(self) -> Self:
         if self.tool == "dnsblast" and self.arguments:
-            message = "dnsblast takes no `arguments`: leave them out"
-            raise ValueError(message)
+            raise ValueError("dnsblast takes no `arguments`: leave them out")
         return self
 
 
@@ -75,8 +74,7 @@ class Rates(_Strict):
     @model_validator(mode="after")
     def _rises(self) -> Self:
         if self.lowest >= self.highest:
-            message = "`from` must be below `to`"
-            raise ValueError(message)
+            raise ValueError("`from` must be below `to`")
         return self
 
 
@@ -92,8 +90,7 @@ class Runs(_Strict):
     @model_validator(mode="after")
     def _rises(self) -> Self:
         if self.at_least > self.at_most:
-            message = "`at_least` must not be above `at_most`"
-            raise ValueError(message)
+            raise ValueError("`at_least` must not be above `at_most`")
         return self
 
 
@@ -141,8 +138,7 @@ class Plan(_Strict):
     @classmethod
     def _are_known(cls, goals: tuple[str, ...]) -> tuple[str, ...]:
         if unknown := [name for name in goals if name not in known_goals()]:
-            message = f"there is no loss goal {unknown[0]!r}; the goals are {', '.join(known_goals())}"
-            raise ValueError(message)
+            raise ValueError(f"there is no loss goal {unknown[0]!r}; the goals are {', '.join(known_goals())}")
         return goals
 
     @model_validator(mode="after")
@@ -150,8 +146,9 @@ class Plan(_Strict):
         for name in self.configurations:
             server = self.server_of(name)
             if server.serve and server.start:
-                message = f"{name} has `serve` and `start`: a server runs in the foreground or is started, not both"
-                raise ValueError(message)
+                raise ValueError(
+                    f"{name} has `serve` and `start`: a server runs in the foreground or is started, not both"
+                )
         return self
 
     @property
@@ -187,8 +184,7 @@ class Plan(_Strict):
         plan = cls.parse(path)
         for name in (name for each in plan.configurations.values() for name in each.files):
             if not (path.parent / name).is_file():
-                message = f"{path}: there is no file {path.parent / name}; `files` are relative to the plan"
-                raise PlanError(message)
+                raise PlanError(f"{path}: there is no file {path.parent / name}; `files` are relative to the plan")
         return plan
 
     @classmethod
@@ -223,10 +219,8 @@ def known_goals() -> dict[str, Goal]:
 def begin(product: str, folder: Path) -> Path:
     """Copy the first plan of a product into a new or empty folder and return its path; raise PlanError."""
     if product not in PRODUCTS:
-        message = f"--init {product}: expected {' or '.join(PRODUCTS)}"
-        raise PlanError(message)
+        raise PlanError(f"--init {product}: expected {' or '.join(PRODUCTS)}")
     if folder.is_dir() and any(folder.iterdir()):
-        message = f"{folder}: is not empty; choose a new folder"
-        raise PlanError(message)
+        raise PlanError(f"{folder}: is not empty; choose a new folder")
     shutil.copytree(_PLANS / product, folder, dirs_exist_ok=True)
     return folder / FILE_NAME

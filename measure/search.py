@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from statistics import median
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dropline.measure.macros import number
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 _NARROWEST_CUT: Final = 0.25  # of a bracket, however precise the losses make the estimate look
 _TRIALS: Final = 3  # of a step in doubt
@@ -34,26 +32,15 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The data of a trial that the search needs.
+    """The data of a trial that the search needs."""
 
-    Attributes:
-        rate: offered.
-        losses: ratio by basis.
-        achieved: rate.
-        errors: ratio of error answers to answers.
-        is_limited: whether the generator sent too little.
-        is_unsustained: whether the server failed to keep up, whatever the loss.
-        sent_rate: rate that the generator sent.
-
-    """
-
-    rate: float
-    losses: Mapping[str, float]
-    achieved: float
-    errors: float = 0.0
-    is_limited: bool = False
-    is_unsustained: bool = False
-    sent_rate: float = 0.0
+    rate: float  # offered
+    losses: Mapping[str, float]  # ratio by basis
+    achieved: float  # rate
+    errors: float = 0.0  # ratio of error answers to answers
+    is_limited: bool = False  # whether the generator sent too little
+    is_unsustained: bool = False  # whether the server failed to keep up, whatever the loss
+    sent_rate: float = 0.0  # rate that the generator sent
 
     def exceeds(self, goal: Goal) -> bool:
         """Return whether this trial by itself exceeds the goal."""
@@ -62,24 +49,15 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The parameters of a run's search.
+    """The parameters of a run's search."""
 
-    Attributes:
-        low, high: range of rates; whole numbers.
-        width: of the final bracket, divided by the rate.
-        expected: the result of earlier runs, if any.
-        phase: 0 to 1, position of the bracket around `expected`. Random per run: a fixed grid would bias all runs
-        alike.
-        can_send: whether the generator can send at a rate.
-
-    """
-
-    low: int
+    low: int  # the range of rates, as far as `high`
     high: int
-    width: float
-    expected: float | None = None
+    width: float  # of the final bracket, divided by the rate
+    expected: float | None = None  # the result of earlier runs, if any
+    # 0 to 1, position of the bracket around `expected`. Random per run: a fixed grid would bias all runs alike
     phase: float = 0.5
-    can_send: Callable[[int], bool] = lambda _: True
+    can_send: Callable[[int], bool] = lambda _: True  # whether the generator can send at a rate
 
     @property
     def first(self) -> int | None:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from dropline.app.warehouse import Warehouse
+from dropline.app.warehouse import Warehouse
 
 FORMATS: Final = ("html", "markdown")
 
 
 def make(warehouse: Warehouse, campaigns: Sequence[str] = (), form: str = "html") -> str:
-    """Return the report on some campaigns, or on all measured ones, in one of `FORMATS`.
+    """Return the report on some campaigns, or on all measured ones, in one of `FORMATS`; raise ReportError if unknown.
 
     The text is reproducible: it depends on the warehouse only.
-
-    Raises:
-        ReportError: a campaign is not in the warehouse.
     """
     from dropline.report import content, rendering
 

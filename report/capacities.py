@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from dropline.app import queries, wording
-from dropline.report.scope import grouped, joined, printable, web
-from dropline.report.sections import Cell, Section, Table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from dropline.report.scope import Row, Scope
-    from dropline.report.sections import Block
+from dropline.report.scope import Row, Scope, grouped, joined, printable, web
+from dropline.report.sections import Block, Cell, Section, Table
 
 HEADLINE_GOAL: Final = "isc"
 SERVERS: Final = {"none": "Single server", "hot-standby": "Hot standby", "load-balancing": "Load balancing"}
@@ -23,7 +18,9 @@ MARKS: Final = {"warn": " ⚠", "suspect": " ✖"}
 
 def figures(scope: Scope) -> list[Row]:
     """Return one capacity per configuration, at ISC's loss goal if available, with `sign` and `shown`."""
-    headline = printable(queries.capacities(scope.warehouse, HEADLINE_GOAL, scope.ids))
+    headline = printable(
+        queries.ask(scope.warehouse, "capacities", configuration_ids=scope.ids, loss_goal=HEADLINE_GOAL)
+    )
     have = {row["configuration_id"] for row in headline}
     others = [
         row

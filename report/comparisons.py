@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from dropline.app import queries, wording
-from dropline.report.scope import grouped, joined
-from dropline.report.sections import Cell, Section, Table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from dropline.report.scope import Row, Scope
-    from dropline.report.sections import Block
+from dropline.report.scope import Row, Scope, grouped, joined
+from dropline.report.sections import Block, Cell, Section, Table
 
 TONES: Final = {"faster": "good", "slower": "bad"}
 FACTORS: Final = {"threading": "Multithreading", "ha_mode": "High availability", "backend": "Backends"}

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from dropline.app.warehouse import Warehouse
 from dropline.report import capacities, comparisons, curves
-from dropline.report.scope import chosen, printable, web
+from dropline.report.scope import Row, Scope, chosen, printable, web
 from dropline.report.sections import Cell, Report, Section, Table, text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from dropline.app.warehouse import Warehouse
-    from dropline.report.scope import Row, Scope
 
 MACHINE_UNITS: Final = {"memory_bytes": "memory", "cpu_mhz": "cpu clock, MHz", "nic_speed_mbps": "nic speed, Mbit/s"}
 METHOD: Final = Path(__file__).with_name("method.txt")
 
 
 def report(warehouse: Warehouse, campaigns: Sequence[str] = ()) -> Report:
-    """Return the report on some campaigns; by default on all measured ones, or on all if none was measured.
-
-    Raises:
-        ReportError: a campaign is not in the warehouse.
-    """
+    """Return the report on some campaigns, as `chosen` gives them; raise ReportError if one is unknown."""
     scope = chosen(warehouse, campaigns)
     told = scope.rows("campaigns")
     figures = capacities.figures(scope)

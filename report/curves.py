@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from dropline.app import queries, wording
 from dropline.report.capacities import spread
-from dropline.report.scope import grouped, printable
+from dropline.report.scope import Row, Scope, grouped, printable
 from dropline.report.sections import Chart, Section, Series
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from dropline.report.scope import Row, Scope
 
 
 def loss(scope: Scope, figures: Sequence[Row]) -> Section:
@@ -64,9 +59,9 @@ def seconds(scope: Scope) -> Section:
 
 
 def _of_trial(scope: Scope, trial: Row) -> Iterable[Chart]:
-    of_trial = (scope.warehouse, trial["trial_id"], trial["batch"])
-    by_exchange = grouped(printable(queries.intervals(*of_trial)), lambda row: str(row["exchange"]))
-    order = [row["exchange"] for row in printable(queries.exchanges(*of_trial))]
+    lines, exchanges = (printable(queries.ask(scope.warehouse, name, **trial)) for name in ("intervals", "exchanges"))
+    by_exchange = grouped(lines, lambda row: str(row["exchange"]))
+    order = [row["exchange"] for row in exchanges]
     for exchange in sorted(by_exchange, key=lambda name: (order.index(name) if name in order else len(order), name)):
         some = by_exchange[exchange]
         series = {name: [row for row in some if row["series"] == name] for name in ("sent", "received", "drops")}

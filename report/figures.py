@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from dropline.app.charts import ramp, theme
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from dropline.report.sections import Chart
+from dropline.report.sections import Chart
 
 WIDTH: Final = 460
 HEIGHT: Final = 250

@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import jinja2
 from markupsafe import Markup
 
 from dropline.report import figures
-
-if TYPE_CHECKING:
-    from dropline.report.sections import Chart, Report
+from dropline.report.sections import Chart, Report
 
 # Markup characters within a line. Dots and hyphens are none there; unescaped, figures stay readable in the source.
 _MEANT: Final = re.compile(r"([\\`*_\[\]<>|~$&#@])")

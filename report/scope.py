@@ -5,19 +5,16 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+import pyarrow as pa
+
+from dropline.app.warehouse import Warehouse
 from dropline.errors import DroplineError
 from dropline.report.sections import Cell, Table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    import pyarrow as pa
-
-    from dropline.app.warehouse import Warehouse
 
 Row = dict[str, Any]
 _QUERIES: Final = Path(__file__).parent / "queries"
@@ -62,11 +59,7 @@ class Scope:
 
 
 def chosen(warehouse: Warehouse, wanted: Sequence[str]) -> Scope:
-    """Return the scope of the wanted campaigns; by default all measured ones, or all if none was measured.
-
-    Raises:
-        ReportError: a campaign is not in the warehouse.
-    """
+    """Return the scope of the wanted campaigns, or of all measured, or of all; raise ReportError if one is unknown."""
     known = warehouse.query("select campaign, origin from campaigns order by campaign").to_pylist()
     names = [row["campaign"] for row in known]
     measured = [row["campaign"] for row in known if row["origin"] == "measured"]
@@ -74,8 +67,7 @@ def chosen(warehouse: Warehouse, wanted: Sequence[str]) -> Scope:
         if name not in names:
             near = difflib.get_close_matches(name, names, 3, 0.5)
             hint = f"did you mean {' or '.join(near)}?" if near else "`dropline status` lists what was measured."
-            message = f"--campaign {name}: the warehouse has no campaign with that name; {hint}"
-            raise ReportError(message)
+            raise ReportError(f"--campaign {name}: the warehouse has no campaign with that name; {hint}")
     chosen = sorted(set(wanted)) or measured or names
     rows = printable(
         warehouse.query(

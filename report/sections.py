@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from dropline.app import wording
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 EMPTY: Final = {"", "-"}
 _FIGURE: Final = re.compile(r"[≥≤<>≈] ?\d|[-+]?\d[\d,.]*( |$)|-$|\?$|$")

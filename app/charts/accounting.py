@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import altair as alt
+import pandas as pd
 
 from dropline.app.charts import theme
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-REQUIRED: Final = ("place", "requests", "share_ratio", "shown")
 ANSWERED: Final = "answered"
 
 
 def requests(parts: pd.DataFrame, what: str, finding: str, detail: str) -> alt.LayerChart:
     """Draw one bar per place where requests ended, answered and lost ones in different colours.
 
-    Args:
-        parts: the columns of `REQUIRED`: where, how many, their share of those sent (0..1), and both as text.
-        what: queries, requests.
-        finding: the title.
-        detail: the subtitle.
+    `parts` has the columns place, requests, share_ratio (of those sent, 0..1) and shown, both as text; `what` they are:
+    queries, requests.
     """
-    parts = parts.loc[:, list(REQUIRED)]
     base = alt.Chart(parts).encode(
         x=alt.X(
             "requests:Q",

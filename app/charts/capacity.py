@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import altair as alt
+import pandas as pd
 
 from dropline.app import wording
 from dropline.app.charts import theme
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import pandas as pd
 
 REQUIRED: Final = (
     "row",
@@ -36,14 +33,10 @@ _OPEN: Final = 1.06  # how far ranges without an upper end extend beyond the hig
 def capacities(
     table: pd.DataFrame, unit: str, singles: pd.DataFrame | None = None, colours: Mapping[str, str] | None = None
 ) -> alt.LayerChart:
-    """Draw a dot per `row`, with its figure.
+    """Draw a dot per `row` with its figure `shown` (with its bound) and its range `interval`; rates in `unit`.
 
-    Args:
-        table: the columns of `REQUIRED`; `shown` is the figure as text, with its bound, `interval` its range; rates
-            in `unit`.
-        unit: unit of the rates, for the axis.
-        singles: single runs with row, label, backend, rate and run (as text).
-        colours: of the labels, as from `theme.told_apart`; else those of the table.
+    `table` has the columns of `REQUIRED`, `singles` the single runs with row, label, backend, rate and run (as text).
+    `colours` are those of the labels, as from `theme.told_apart`; else those of the table.
     """
     table = theme.with_backends(table.loc[:, list(REQUIRED)].dropna(subset=["rate"]))
     table = table.assign(

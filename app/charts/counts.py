@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import altair as alt
+import pandas as pd
 
 from dropline.app.charts import theme
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-REQUIRED: Final = ("kind", "count")
 _ROOM: Final = 1.15  # space beyond the longest bar, for its number
 
 
 def by_kind(table: pd.DataFrame, finding: str, detail: str, unit: str) -> alt.LayerChart:
-    """Draw one bar per kind, in the order of the table.
-
-    Args:
-        table: the columns of `REQUIRED`: each kind and its count.
-        finding: the title.
-        detail: the subtitle.
-        unit: the title of the axis.
-    """
+    """Draw one bar per kind, in the order of the table: each `kind` and its `count`, in `unit`."""
     axis = alt.Axis(format=",d", tickCount=7, tickMinStep=1, labelFlush=False)
     scale = alt.Scale(domainMin=0, domainMax=_ROOM * table["count"].max())
-    base = alt.Chart(table.loc[:, list(REQUIRED)]).encode(
+    base = alt.Chart(table).encode(
         x=alt.X("count:Q", title=unit, scale=scale, axis=axis),
         y=alt.Y("kind:N", sort=None, title=None, axis=theme.ROW_AXIS),
         tooltip=[alt.Tooltip("kind:N", title="Kind"), alt.Tooltip("count:Q", title=unit, format=",d")],

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import altair as alt
+import pandas as pd
 
 from dropline.app.charts import recovery, theme
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 STEPS: Final = ("t_s", "lps")
 CAPACITIES: Final = ("label", "rate", "low", "high", "shown")
@@ -19,12 +17,8 @@ _HEIGHT: Final = 340  # pixels
 def against_capacities(steps: pd.DataFrame, capacities: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
     """Draw the need over the time after the event, and each capacity as a line across, with its range as a band.
 
-    Args:
-        steps: the columns of `STEPS`: start in seconds, and leases per second needed from then on; the last row is the
-            end.
-        capacities: the columns of `CAPACITIES`: rates in leases per second, and the figure as text.
-        finding: the title.
-        detail: the subtitle.
+    `steps` has the columns of `STEPS`: start in seconds, and leases per second needed from then on; the last row is the
+    end. `capacities` has those of `CAPACITIES`: rates in leases per second, and the figure as text.
     """
     x = recovery.time_axis(steps)
     scale = alt.Scale(type="symlog", constant=10, nice=False, padding=12)

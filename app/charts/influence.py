@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import altair as alt
+import pandas as pd
 
 from dropline.app import wording
 from dropline.app.charts import theme
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 REQUIRED: Final = ("input", "end", "value", "lps")
 ENDS: Final = {"smaller": theme.SPARE_COLOURS[4], "larger": theme.BACKEND_COLOURS["memfile"]}
 
 
 def tornado(table: pd.DataFrame, needed_lps: float, swing: float) -> alt.LayerChart:
-    """Draw two bars per input, from the need to the need with this input varied, in the order of the table.
+    """Draw two bars per input, from `needed_lps` to the need with this input varied by the share `swing`.
 
-    Args:
-        table: the columns of `REQUIRED`: the input with its unit, `smaller` or `larger`, the varied value, and the
-            leases per second that it needs; two rows per input, strongest first.
-        needed_lps: the need with the inputs as given.
-        swing: share by which the inputs are varied.
+    `table` has the columns of `REQUIRED`: the input with its unit, `smaller` or `larger`, the varied value, and the
+    leases per second that it needs; two rows per input, strongest first.
     """
     bars = table.loc[:, list(REQUIRED)].assign(needed=needed_lps, shown=[wording.number(each) for each in table["lps"]])
     strongest = bars[bars["input"] == bars["input"].iloc[0]].set_index("end")

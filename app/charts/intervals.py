@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 import altair as alt
 import pandas as pd
 
 from dropline.app.charts import theme
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 REQUIRED: Final = ("t_s", "exchange", "series", "packets_per_s")
 _FEW: Final = 120  # up to this number of values draw a point for each
@@ -22,11 +20,8 @@ def second_by_second(
 ) -> alt.LayerChart:
     """Draw the packets sent, received and dropped per second of one exchange.
 
-    Args:
-        intervals: the columns of `REQUIRED`, one exchange; `series` is sent, received or drops; t_s in seconds since
-            the start.
-        span_s: first and last second of the axis, if other charts share it.
-        pauses: the result of `pauses`; shaded.
+    `intervals` has the columns of `REQUIRED`: `series` is sent, received or drops, t_s in seconds since the start.
+    `span_s` is the axis that other charts share; `pauses`, as from the function, are shaded.
     """
     intervals = intervals.loc[:, list(REQUIRED)]
     lines = (

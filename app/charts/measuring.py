@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import altair as alt
+import pandas as pd
 
 from dropline.app.charts import theme
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _HEIGHT = 320  # pixels
 _COLOURS = [theme.SERIES_COLOURS["received"], theme.LIMIT_COLOUR]

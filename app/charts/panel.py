@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import altair as alt
 import pandas as pd
 
 from dropline.app.charts import theme
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 REQUIRED: Final = (
     *("configuration_id", "row", "label", "backend", "origin", "rate", "ci_low", "ci_high", "interval_kind", "shown"),
@@ -35,12 +33,8 @@ _TEXT: Final = {"align": "left", "dx": 7, "fontSize": 12}
 def capacities(rows: pd.DataFrame, unit: str, finding: str, detail: str) -> alt.LayerChart:
     """Draw the capacity of each set-up as a bar to the last passing step, with the range of the rate at the limit.
 
-    Args:
-        rows: the columns of `REQUIRED`, one set-up per row, in order. Published figures of the same `row` are drawn
-            beside the measured one.
-        unit: unit of the rates.
-        finding: the title.
-        detail: the subtitle.
+    `rows` has the columns of `REQUIRED`, one set-up per row, in order; rates in `unit`. Published figures of the same
+    `row` are drawn beside the measured one.
     """
     rows = rows.loc[:, list(REQUIRED)]
     rows = rows.assign(
@@ -106,13 +100,7 @@ def _marks(rows: pd.DataFrame, of: Mapping[str, Any], mark: alt.MarkDef, channel
 
 
 def ratios(pairs: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
-    """Draw the ratio of each pair around 1, with its interval and its verdict as text.
-
-    Args:
-        pairs: the columns of `PAIRS`; `shown` is the ratio with its verdict.
-        finding: the title.
-        detail: the subtitle.
-    """
+    """Draw the ratio of each of `PAIRS` around 1, with its interval; `shown` is the ratio with its verdict."""
     pairs = pairs.loc[:, list(PAIRS)]
     # text has its own column, right of the line at 1
     end = pairs[["ratio", "ci_high"]].max(axis="columns").clip(lower=1)

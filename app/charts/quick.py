@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import altair as alt
+import pandas as pd
 
 from dropline.app.charts import theme
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 REQUIRED: Final = ("x", "y")
 MOST_POINTS: Final = 5000
 _HEIGHT: Final = 380  # pixels
 _MOST_ROWS: Final = 40  # of text labels
-_COLOURS: Final = (*theme.BACKEND_COLOURS.values(), *theme.SPARE_COLOURS)
 
 
 def points(table: pd.DataFrame, x: str, y: str, colour: str | None = None) -> alt.LayerChart:
-    """Draw a point per row.
+    """Draw a point per row with both values, at most `MOST_POINTS`; `x`, `y` and `colour` name the columns so called.
 
-    Args:
-        table: the columns of `REQUIRED`, and `colour` if it has a name; `y` holds numbers. Rows without both are
-            left out, and at most `MOST_POINTS` are drawn.
-        x: display name of the column x; likewise `y` and `colour`. Names may hold any characters.
-        y: see x.
-        colour: see x; a column named backend gets the usual colours of backends.
+    Names may hold any characters; `y` holds numbers; a colour named backend gets the usual colours of backends.
     """
     whole = table.dropna(subset=list(REQUIRED))
     drawn = whole.head(MOST_POINTS)
@@ -53,7 +45,7 @@ def points(table: pd.DataFrame, x: str, y: str, colour: str | None = None) -> al
 def _colour(values: pd.Series, name: str) -> alt.Color:
     if values.dtype.kind in "iuf":
         return alt.Color("colour", type="quantitative", title=name, scale=alt.Scale(scheme="viridis"))
-    scale = theme.backend_scale(values.fillna("")) if name == "backend" else alt.Scale(range=list(_COLOURS))
+    scale = theme.backend_scale(values.fillna("")) if name == "backend" else alt.Scale(range=list(theme.SERIES))
     return alt.Color("colour", type="nominal", title=name, scale=scale, legend=alt.Legend(orient="top", columns=4))
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import altair as alt
+import pandas as pd
 
 from dropline.app import wording
 from dropline.app.charts import theme
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    import pandas as pd
 
 REQUIRED: Final = (
     *("label", "line", "backend", "offered_rate", "achieved_rate", "loss_ratio"),
@@ -38,16 +35,11 @@ def loss_over_rate(
     colours: Mapping[str, str] | None = None,
     choosable: bool = False,
 ) -> alt.LayerChart:
-    """Draw one line per `line`, with the limit of the loss goal across.
+    """Draw one line per `line`, with the limit of the loss goal, a ratio, across.
 
-    Args:
-        steps: the columns of `REQUIRED`; rates in `unit`, loss ratios 0..1 of the line and of its runs.
-        limit: the loss goal's limit as a ratio; None draws no limit.
-        basis: the kind of loss, as text.
-        unit: unit of the rates.
-        finding: the title.
-        colours: of the labels, as from `theme.told_apart`; else those of the steps.
-        choosable: let a click or a drag choose a limit, reported by the selection `CHOSEN`.
+    `steps` has the columns of `REQUIRED`: rates in `unit`, loss ratios 0..1 of the line and of its runs; `basis` is the
+    kind of loss, as text. `colours` are those of the labels, as from `theme.told_apart`; else those of the steps. If
+    `choosable`, a click or a drag chooses a limit, reported by the selection `CHOSEN`.
     """
     steps = theme.with_backends(steps.loc[:, list(REQUIRED)])
     top = float(min(1.0, max([*steps["loss_ratio"], 2 * (limit or 0), 0.05])))

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import altair as alt
+import pandas as pd
 
 from dropline.app import wording
 from dropline.app.charts import theme
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 POINTS: Final = ("threads", "rate", "fitted_rate", "efficiency_ratio", "is_above_cores", "rated_runs")
 
 
 def thread_scaling(points: pd.DataFrame, backend: str | None, unit: str, finding: str) -> alt.LayerChart:
-    """Draw the rate over the threads, with the fitted law if there is one.
-
-    Args:
-        points: the columns of `POINTS`, one row per thread count.
-        backend: the backend, for the colour.
-        unit: unit of the rates.
-        finding: the title.
-    """
+    """Draw the rate in `unit` over the threads, one row of `POINTS` each, with the fitted law if there is one."""
     points = points.loc[:, list(POINTS)]
     colour = theme.backend_colour(backend)
     axis = alt.Axis(format="d", tickCount=8, tickMinStep=1)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
 from dropline.app.charts import theme
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from dropline.inference.recovery import Course
+from dropline.inference.recovery import Course
 
 MOST_POINTS: Final = 300  # per line
 _TICKS: Final = {

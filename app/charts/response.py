@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import altair as alt
+import pandas as pd
 
 from dropline.app import wording
 from dropline.app.charts import theme
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 REQUIRED: Final = ("source", "kind", "time_ms", "share_ratio", "n")
 _HEIGHT: Final = 300  # pixels
@@ -20,9 +18,8 @@ _TICKS: Final = alt.Axis(format=".0%", values=[0, 0.25, 0.5, 0.75, 0.9, 1])
 def shares(times: pd.DataFrame) -> alt.LayerChart:
     """Draw a curve per source with single answers, and points for the summary of a generator.
 
-    Args:
-        times: the columns of `REQUIRED`, sorted by source and time: source, `each` or `summary`, milliseconds above 0,
-            the share of answers (0..1) within that time, and the number of known answers; n is empty for a summary.
+    `times` has the columns of `REQUIRED`, sorted by source and time: source, `each` or `summary`, milliseconds above 0,
+    the share of answers (0..1) within that time, and the number of known answers; n is empty for a summary.
     """
     times = times.loc[:, list(REQUIRED)]
     names = list(dict.fromkeys(times["source"]))

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import altair as alt
+import pandas as pd
 
 from dropline.app import wording
 from dropline.app.charts import intervals, theme
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pandas as pd
 
 REQUIRED: Final = ("t_s", "name", "value")
 _HEIGHT: Final = 150  # pixels, with title and axis
@@ -23,13 +20,10 @@ _FEW: Final = 250  # up to this number of values draw a point for each
 def over_time(
     readings: pd.DataFrame, panel: str, span_s: Sequence[float], pauses: pd.DataFrame | None = None
 ) -> alt.LayerChart:
-    """Draw the readings of one panel over time.
+    """Draw the readings of one panel over `span_s`, the first and last second of all panels.
 
-    Args:
-        readings: the columns of `REQUIRED`: seconds since the start of the trial, name of the metric, value.
-        panel: kind and unit of the metrics; the title begins with this.
-        span_s: first and last second of the axis, shared with the other panels.
-        pauses: begin_s and end_s of the shaded periods.
+    `readings` has the columns of `REQUIRED`: seconds since the start of the trial, name of the metric, value. `panel`
+    is kind and unit of the metrics; `pauses` has begin_s and end_s of the shaded periods.
     """
     readings = readings.loc[:, list(REQUIRED)]
     names = list(dict.fromkeys(readings["name"]))

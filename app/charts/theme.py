@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import textwrap
 import zlib
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 import altair as alt
+import pandas as pd
 from altair.utils import schemapi
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    import pandas as pd
 
 schemapi.disable_debug_mode()  # Altair validates each part when it is created; only the tests have time for that
 
@@ -207,13 +204,10 @@ def _rows(part: Any, shared: Any) -> int:
 
 
 def titled(layers: Iterable[Any], finding: str, detail: str, height: int | alt.Step | None = None) -> Titled:
-    """Return layers with a title, a subtitle, and both as text alternative.
+    """Return layers, bottom first, with a title, a subtitle, and both as text alternative.
 
-    Args:
-        layers: the layers to draw, bottom first.
-        finding: what the chart shows, as a sentence.
-        detail: what is drawn: n, intervals, marks.
-        height: height in pixels, with axes and legends; or the height of each row.
+    `finding` says what the chart shows, as a sentence; `detail` what is drawn: n, intervals, marks. `height` is in
+    pixels, with axes and legends; or that of each row.
     """
     size: dict[str, Any] = {}
     if isinstance(height, int):  # the title takes its room from the chart

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import altair as alt
+import pandas as pd
 
 from dropline.app.charts import theme
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 REQUIRED: Final = (
     *("place", "rate", "low", "high", "level", "segment", "kind", "product_version", "run", "changed", "shown_change"),
@@ -21,12 +19,9 @@ _HEIGHT: Final = 360  # pixels
 def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str) -> alt.LayerChart:
     """Draw the runs, the levels between changes, and marks where the version or the set-up changed.
 
-    Args:
-        points: the columns of `REQUIRED`, one row per run; `rate` is its crossing between `low` and `high`, or a bound;
-            `segment` numbers the levels, `kind` is one of `KINDS`, `changed` names other changes with this run
-            (empty: none), `shown_change` is the change of level as text (empty: none).
-        backend: the backend, for the colour of the runs.
-        unit: unit of the rates.
+    `points` has the columns of `REQUIRED`, one row per run; `rate`, in `unit`, is its crossing between `low` and
+    `high`, or a bound; `segment` numbers the levels, `kind` is one of `KINDS`; `changed` names other changes with this
+    run and `shown_change` is the change of level as text (empty: none).
     """
     points = points.loc[:, list(REQUIRED)]
     colour = theme.backend_colour(backend)

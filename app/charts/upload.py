@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import altair as alt
+import pandas as pd
 
 from dropline.app.charts import ramp, theme
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 KNOWN: Final = ("configuration_id", "configuration", "backend", "offered_rate", "loss_ratio", "runs")
 TRIED: Final = ("trial", "offered_rate", "loss_ratio")
@@ -23,14 +21,8 @@ _NAMED: Final = 3  # trials with names beside them that do not overlap
 def among_known(known: pd.DataFrame, tried: pd.DataFrame, limit: float, unit: str, finding: str) -> alt.LayerChart:
     """Draw a thin line per known configuration, a diamond per trial of the file, and the limit of the loss goal.
 
-    Mark the steps of the lines if there are few enough to distinguish.
-
-    Args:
-        known: the columns of `KNOWN`; rates in `unit`, loss ratio 0..1.
-        tried: the columns of `TRIED`, likewise, offered above 0; `trial` is its name.
-        limit: the loss goal's limit as a ratio.
-        unit: unit of the rates.
-        finding: the title.
+    `known` has the columns of `KNOWN`, `tried` those of `TRIED`: rates in `unit`, loss ratio 0..1 like the limit. The
+    lines have marks at their steps if there are few enough to distinguish.
     """
     known = known.loc[known["offered_rate"] > 0, list(KNOWN)]  # a logarithm has no 0
     tried = tried.loc[:, list(TRIED)]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import textwrap
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-
-from dropline.app.queries.files import text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,17 +22,27 @@ USUAL_GOALS: Final[Mapping[str, Any]] = {
 }
 MOST_ROWS: Final = 5000  # that a browser draws smoothly
 _SHARED: Final[Mapping[str, Any]] = {**USUAL_GOALS, "most": MOST_ROWS}
+FOLDER: Final = Path(__file__).parent
+_WITH: Final = re.compile(r"\A(?:--.*\n)*(?:with\s+)?")  # DuckDB allows a comma after the last table
 _PARAMETER: Final = re.compile(r"\$(\w+)")
+
+
+@cache
+def text(name: str, **given: str) -> str:
+    """Return the query in the file `name`.sql.
+
+    `given` are the tables that it reads besides those of the warehouse, each the file of a query; in this order.
+    """
+    question = FOLDER.joinpath(f"{name}.sql").read_text("utf-8")
+    tables = [f"{table} as (\n\n{textwrap.indent(text(file), '    ')}\n),\n\n" for table, file in given.items()]
+    return _WITH.sub(lambda _: f"with\n\n{''.join(tables)}", question) if given else question
 
 
 def ask(warehouse: Warehouse, name: str, given: Mapping[str, str] | None = None, /, **parameters: Any) -> pa.Table:
     """Answer the query in `name`.sql, whose first lines say what it returns.
 
-    Args:
-        warehouse: the warehouse.
-        name: the file.
-        given: the tables that it reads besides those of the warehouse, see `files.text`.
-        parameters: by name; those of `USUAL_GOALS` and `most`, MOST_ROWS unless given, need not be named.
+    It may read other tables than those of the warehouse, `given` as for `text`. Of the parameters, those of
+    `USUAL_GOALS` and `most`, MOST_ROWS unless given, need not be named.
     """
     sql = text(name, **given or {})
     known = {**_SHARED, **parameters}
@@ -41,11 +52,6 @@ def ask(warehouse: Warehouse, name: str, given: Mapping[str, str] | None = None,
 def row(warehouse: Warehouse, name: str, **parameters: Any) -> dict[str, Any]:
     """Return the first row of the answer to a query; empty if there is none."""
     return next(iter(ask(warehouse, name, **parameters).to_pylist()), {})
-
-
-def totals(warehouse: Warehouse) -> dict[str, int]:
-    """Count what the warehouse holds: configurations, measured, runs, trials, findings, campaigns."""
-    return row(warehouse, "totals")
 
 
 def labels(warehouse: Warehouse) -> dict[str, str]:
@@ -64,16 +70,6 @@ def usual_goal(*rate_units: str | None) -> str:
     """Return the usual loss goal for rates in these units: ISC's if DHCP is among them."""
     others = rate_units and None not in rate_units and not {*rate_units} & {*USUAL_GOALS["dhcp_units"]}
     return str(USUAL_GOALS["other_goal" if others else "dhcp_goal"])
-
-
-def capacities(warehouse: Warehouse, loss_goal: str, configuration_ids: Sequence[str] | None = None) -> pa.Table:
-    """Return the capacities of the configurations within a loss goal, fastest measured first.
-
-    Besides the columns of `capacity`: `published_rate`, `published_version`, `published_campaign` of the latest
-    published figure with the same product, protocol, backend, threading, HA mode and unit.
-    """
-    chosen = None if configuration_ids is None else list(configuration_ids)
-    return ask(warehouse, "capacities", configuration_ids=chosen, loss_goal=loss_goal)
 
 
 def loss_by_rate(
@@ -103,14 +99,15 @@ def are_in_turn(warehouse: Warehouse, pairs: Sequence[tuple[str, str]]) -> dict[
     return {(row["one"], row["other"]): row["is_in_turn"] for row in found.to_pylist()}
 
 
-def exchanges(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table:
-    """Return the exchanges of a trial in the order of the protocol; `batch` speeds up the search."""
-    return ask(warehouse, "exchanges", trial_id=trial_id, batch=batch)
+def verdicts(warehouse: Warehouse, pairs: str, **which: Any) -> pa.Table:
+    """Compare the pairs of a query, `compare_pairs` or `versions_pairs`, first to second; `which` are its parameters.
 
+    The SQL function `compare` tests a single pair. This one tests all pairs, so it corrects the p values for their
+    number (Holm, "A Simple Sequentially Rejective Multiple Test Procedure", 1979).
 
-def intervals(warehouse: Warehouse, trial_id: str, batch: str) -> pa.Table:
-    """Return t_s, exchange, series (sent, received, drops) and packets per second of a trial.
-
-    Average neighbouring interim lines if there are too many for a chart.
+    Returns:
+        configuration_id_a and _b in the order of the pairs, ratio (of the rates at the limit if both were estimated,
+        else of the figures), ci_low, ci_high, p_value, p_value_holm, runs_a, runs_b, rate_a, rate_b, rate_unit and
+        verdict.
     """
-    return ask(warehouse, "intervals", trial_id=trial_id, batch=batch, most=MOST_ROWS - 600)
+    return ask(warehouse, "compare_verdicts", {"pairs": pairs}, **which)

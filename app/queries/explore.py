@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from dropline.app import wording
 from dropline.app.queries import ask
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from dropline.app.warehouse import Warehouse
+from dropline.app.warehouse import Warehouse
 
 MOST_FOUND: Final = 200  # per page
 MOST_BESIDE: Final = 5  # campaigns, machines or runs

@@ -4,7 +4,7 @@ lines as (
 
     select
         *,
-        position // cast(ceil(3 * count(*) over () / $most) as bigint) as bucket,
+        position // cast(ceil(3 * count(*) over () / 4400) as bigint) as bucket,
         t_s - coalesce(lag(t_s) over (partition by exchange order by position), 0) as seconds
     from trial_intervals
     where trial_id = $trial_id and batch = $batch and t_s is not null

@@ -7,7 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from dropline.app.queries.files import text
+from dropline.app.queries import text
 
 if TYPE_CHECKING:
     from dropline.app.warehouse import Warehouse

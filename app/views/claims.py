@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from dropline.app import links, queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import counts
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from dropline.app.warehouse import Warehouse
+from dropline.app.warehouse import Warehouse
 
 VERDICTS = {
     "verdict": "Rule",
@@ -142,7 +139,7 @@ def _recomputed(claim: Mapping[str, Any]) -> str:
 
 def _span(low: float | None, high: float | None, unit: str | None) -> str:
     """Return the known ends of a range with their unit; empty if there are none."""
-    ends = dict.fromkeys(_figure(each) for each in (low, high) if each is not None and wording.is_known(each))
+    ends = dict.fromkeys(_figure(each) for each in (low, high) if wording.is_known(each))
     return f"{' to '.join(ends)} {unit or ''}".strip() if ends else ""
 
 
@@ -189,7 +186,7 @@ def _show_claim(warehouse: Warehouse, claim: Mapping[str, Any]) -> None:
 
 def _steps(arithmetic: str | None) -> list[str]:
     """Return the arithmetic line by line: "1 of 6 agree ...: lowest 1.62 = 18977 / 11686; highest ..."."""
-    if arithmetic is None or not wording.is_known(arithmetic):
+    if not wording.is_known(arithmetic):
         return []
     return arithmetic.split(": ", 1)[-1].split("; ")
 

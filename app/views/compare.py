@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+import pandas as pd
+import pyarrow as pa
 import streamlit as st
 
 from dropline.app import goals as loss_goals
 from dropline.app import queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import capacity, ramp, theme
-from dropline.app.queries import compare as comparing
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import pandas as pd
-    import pyarrow as pa
-
-    from dropline.app.warehouse import Warehouse
+from dropline.app.warehouse import Warehouse
 
 MOST: Final = 12
 OWN: Final = "a limit of my own"
@@ -95,7 +90,8 @@ def _compare(
         rated = [each for each in reversed(chosen) if each in set(frame["configuration_id"])]
         verdicts = None
         if limit.goal and len(rated) > 1:
-            verdicts = comparing.verdicts(warehouse, limit.goal, rated).to_pandas()
+            asked_of = {"configuration_ids": rated, "loss_goal": limit.goal}
+            verdicts = queries.verdicts(warehouse, "compare_pairs", **asked_of).to_pandas()
         with answer:
             for other, differences in differing.items():
                 said = _difference(frame, verdicts, labels, chosen[0], other)
@@ -374,7 +370,7 @@ def _draw_ramps(
 
 
 def _line(configuration_id: str, run_id: str | None, repetition: float) -> str:
-    if run_id is None or not wording.is_known(run_id):
+    if not wording.is_known(run_id):
         return f"median of the runs {configuration_id[:6]}"
     return f"run {repetition:.0f} {run_id[:6]}" if wording.is_known(repetition) else f"run {run_id[:6]}"
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from dropline.app import links, queries, view_tables, widgets, wording
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from dropline.app.warehouse import Warehouse
+from dropline.app.warehouse import Warehouse
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
+import altair as alt
+import duckdb
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.compute as pc
 import streamlit as st
 
-from dropline.app import planner, queries, view_tables, widgets, wording
+from dropline.app import planner, printed, queries, view_tables, widgets, wording
 from dropline.app.charts import demand, influence, recovery
-from dropline.app.warehouse import WarehouseError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    import altair as alt
-    import duckdb
-    import pyarrow as pa
-
-    from dropline.app.warehouse import Warehouse
+from dropline.app.warehouse import Warehouse, WarehouseError
 
 MESSAGES: Final = "Two for a renewal, four for a new lease, plus the retries of waiting clients."
 OWN: Final = "my own numbers"
@@ -279,29 +274,23 @@ def _show_totals(needed: Mapping[str, float]) -> None:
 def _against_capacities(found: planner.Answer) -> alt.LayerChart:
     """Return the chart of the need after the event against a few capacities, measured ones before published ones."""
     steps = pd.DataFrame(planner.demand(found), columns=list(demand.STEPS))
-    rates: list[dict[str, Any]] = []
-    detail = "Red: what the plan needs"
+    rates, detail = pd.DataFrame(columns=list(demand.CAPACITIES)), "Red: what the plan needs"
     if found.candidates is not None:
         part, count = _apart(found.candidates)
         drawn = view_tables.capacities(part, {})
         texts = dict(zip(drawn["configuration_id"], drawn["configuration"], strict=True))
         names = view_tables.short(texts, list(texts))
-        for row in drawn.to_dict("records"):
-            ends = [row[end] if wording.is_known(row[end]) else row["rate"] for end in ("ci_low", "ci_high")]
-            rates.append(
-                {
-                    "label": f"{names[row['configuration_id']]}: {row['shown']}",
-                    "rate": row["rate"],
-                    **dict(zip(("low", "high"), ends, strict=True)),
-                    "shown": f"{row['shown']}, {row['interval']}",
-                }
-            )
-        if rates:
-            origin = drawn["origin"].iloc[0]
+        rates = drawn.assign(
+            label=drawn["configuration_id"].map(names) + ": " + drawn["shown"],
+            low=drawn["ci_low"].fillna(drawn["rate"]),
+            high=drawn["ci_high"].fillna(drawn["rate"]),
+            shown=drawn["shown"] + ", " + drawn["interval"],
+        )
+        for origin in drawn["origin"].head(1):
             detail += f"; green: {len(rates)} of {count} capacities, {origin}, with interval or bracket"
     return demand.against_capacities(
         steps,
-        pd.DataFrame(rates, columns=list(demand.CAPACITIES)),
+        rates,
         f"{wording.number(found.loads['needed_lps'])} leases per second are needed",
         detail,
     )
@@ -325,7 +314,7 @@ def _apart(known: pa.Table) -> tuple[pa.Table, int]:
 def _offer(found: planner.Answer, drawn: alt.LayerChart) -> None:
     with st.container(horizontal=True):
         for label, name, written, mime in (
-            ("Plan to print", "plan.html", partial(_printed, found, drawn), "text/html"),
+            ("Plan to print", "plan.html", partial(printed.page, found, drawn), "text/html"),
             ("Plan as Markdown", "plan.md", partial(planner.as_markdown, found), "text/markdown"),
             ("Plan as CSV", "plan.csv", partial(planner.as_csv, found), "text/csv"),
         ):
@@ -338,12 +327,6 @@ def _offer(found: planner.Answer, drawn: alt.LayerChart) -> None:
                 icon=":material/download:",
                 on_click="ignore",
             )
-
-
-def _printed(found: planner.Answer, drawn: alt.LayerChart) -> str:
-    from dropline.app import printed  # imports the large chart renderer
-
-    return printed.page(found, drawn)
 
 
 def _show_parts(found: planner.Answer) -> None:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Collection
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from dropline.app import links, queries, query_log, status, view_tables, widgets, wording
 from dropline.app.charts import counts
+from dropline.app.warehouse import Warehouse
 from dropline.paths import Home
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from dropline.app.warehouse import Warehouse
 
 MOST_BARS = 12
 MOST_FINDINGS = 1000  # of the table; a browser takes 0.1 s for 5,000

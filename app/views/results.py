@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
+import altair as alt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import streamlit as st
 
-from dropline.app import glossary, goals, headlines, links, queries, query_log, view_tables, widgets, wording
+from dropline.app import goals, headlines, links, queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import panel, theme
-from dropline.app.queries import compare as comparing
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    import altair as alt
-
-    from dropline.app.warehouse import Identity, Warehouse
+from dropline.app.warehouse import Identity, Warehouse
 
 OWN: Final = "only_"  # prefix of this page's own URL parameters; pages share those of the same name
 MOST_PANELS: Final = 6  # reserved containers
@@ -44,9 +39,9 @@ FACTORS: Final = {
 def main() -> None:
     """Draw the page."""
     name, controls = st.columns([1, 2], vertical_alignment="bottom")
-    name.title("Results", help=glossary.about("LPS", "bracket", "bound", "interval", "loss goal", "exchange", "dip"))
+    name.title("Results", help="\n\n".join(f"**{term}**: {told}" for term, told in wording.GLOSSARY.items()))
     warehouse = widgets.warehouse_or_stop()
-    totals = queries.totals(warehouse)
+    totals = queries.row(warehouse, "totals")
     if not totals["measured"]:
         st.info(
             "So far there are only published figures. Add your own with `dropline ingest FOLDER` and `dropline build`; "
@@ -189,14 +184,9 @@ def _panels(found: pd.DataFrame, table: pa.Table, warehouse: Warehouse) -> list[
 def _panel(
     own: Sequence[headlines.Row], published: Sequence[headlines.Row], measured: int, protocol: str, unit: str
 ) -> Panel:
-    """Return the headline and the capacities of a protocol's set-ups.
+    """Return the headline and the capacities of a protocol's set-ups: those measured to draw, and all published ones.
 
-    Args:
-        own: measured set-ups to draw.
-        published: all published set-ups.
-        measured: number of measured set-ups.
-        protocol: the protocol, or an empty text.
-        unit: the unit of the rates.
+    `measured` is the number of all measured ones; `protocol` may be empty.
     """
     drawn = headlines.named(own, published, MOST_PUBLISHED if own else MOST_ROWS)
     subject = [row for row in drawn if row["origin"] == ("measured" if own else "published")]
@@ -302,8 +292,8 @@ def _effect(pairs: pa.Table, factor: str, asked: Collection[str]) -> Panel | Non
 
 def _version_changes(warehouse: Warehouse, goal: str | None) -> None:
     """Show what changed with the newest version, if two were measured."""
-    for known in comparing.versions(warehouse, goal)[:1]:
-        verdicts = comparing.version_changes(warehouse, goal, known)["verdict"].to_pylist()
+    if known := queries.row(warehouse, "versions_known", loss_goal=goal):
+        verdicts = queries.verdicts(warehouse, "versions_pairs", **known, loss_goal=goal)["verdict"].to_pylist()
         since = f"{known['product']} {known['version']} against {known['previous_version']}"
         st.header(wording.plain(f"{since}: {headlines.changes(verdicts)}"), anchor=False)
         st.page_link("views/versions.py", label="Set-up by set-up", icon=":material/compare_arrows:")

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import itertools
 import shlex
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dropline.app import goals as loss_goals
 from dropline.app import queries, query_log, raw_text, view_tables, widgets, wording
 from dropline.app.charts import accounting, intervals, ramp, response, telemetry
+from dropline.app.warehouse import Warehouse
 from dropline.paths import Home
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from streamlit.delta_generator import DeltaGenerator
-
-    from dropline.app.warehouse import Warehouse
 
 LOSSES = {
     "lost_on_the_way": "lost on the way",
@@ -256,7 +252,7 @@ def _both_ratios(account: Mapping[str, Any]) -> str:
 def _draw_seconds(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
     """Draw each exchange second by second and, on the same time axis, the recorded metrics."""
     with query_log.recorded() as asked:
-        seconds = queries.intervals(warehouse, key["trial_id"], key["batch"]).to_pandas()
+        seconds = queries.ask(warehouse, "intervals", **key).to_pandas()
     with query_log.recorded() as asked_beside:
         readings = queries.ask(warehouse, "run_watched", **key).to_pandas()
     if seconds.empty and readings.empty:
@@ -289,7 +285,7 @@ def _draw_seconds(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
 
 
 def _show_exchanges(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
-    found = queries.exchanges(warehouse, key["trial_id"], key["batch"])
+    found = queries.ask(warehouse, "exchanges", **key)
     exchanges = found.to_pandas().dropna(axis="columns", how="all")
     if exchanges.empty:
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import quote
 
 import pandas as pd
@@ -15,9 +15,7 @@ from dropline.app.charts import quick
 from dropline.app.downloads import LONGEST_LINK
 from dropline.app.queries import sql
 from dropline.app.sandbox import Refused, TooMuch
-
-if TYPE_CHECKING:
-    from dropline.app.warehouse import Answer, Identity, Warehouse
+from dropline.app.warehouse import Answer, Identity, Warehouse
 
 FIRST: Final = """select configuration, lps, ci_low, ci_high, runs, quality
 from leases_per_second

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dropline.app import goals, links, queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import trend
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from streamlit.delta_generator import DeltaGenerator
-
-    from dropline.app.warehouse import Warehouse
+from dropline.app.warehouse import Warehouse
 
 _FEWEST = 4  # runs: inference.changes finds no change in fewer
 _LINKS = 6  # to runs with a dip or a change

@@ -34,10 +34,11 @@ def _draw() -> None:
         max_upload_size=uploads.MOST_BYTES // 2**20,
         key="file",
     )
+    may_keep = uploads.may_keep() and auth.may_store()
     if file is None:
         st.info(
             "Drop the file as the generator wrote it, gzipped or not: it is recognised by its content. It is read in a "
-            f"temporary folder. {_fate()}",
+            f"temporary folder. {'You can store it afterwards.' if may_keep else 'Nothing of it is stored.'}",
             icon=":material/upload_file:",
         )
         return
@@ -52,14 +53,6 @@ def _draw() -> None:
     _show_troubles(found)
     _show_lines(found)
     _offer_to_keep(file.name, data)
-
-
-def _fate() -> str:
-    return "You can store it afterwards." if _may_keep() else "Nothing of it is stored."
-
-
-def _may_keep() -> bool:
-    return uploads.may_keep() and auth.may_store()
 
 
 @st.cache_data(max_entries=8, ttl=600, show_spinner="Reading the file ...")
@@ -89,7 +82,7 @@ def _show_trials(found: dict[str, Any]) -> None:
         st.info("This file contains no benchmark result. Below you see why, and what to do.")
         return
     frame = pd.DataFrame(trials)
-    st.markdown(f"**{found['trials_in_all']:,} trial{'' if found['trials_in_all'] == 1 else 's'}**")
+    st.markdown(f"**{wording.plural(found['trials_in_all'], 'trial')}**")
     widgets.table(
         view_tables.headed(
             frame.assign(**{name: 100 * frame[name].astype(float) for name in LOSSES}),
@@ -136,7 +129,9 @@ def _place(trials: list[dict[str, Any]]) -> None:
         st.info(f"There is nothing to compare it with: {wording.plain(error)}")
         return
     kind = {name: trials[0][name] for name in ("tool", "protocol", "rate_unit")}
-    alike = [trial for trial in trials if kind.items() <= trial.items()]
+    alike = pd.DataFrame([trial for trial in trials if kind.items() <= trial.items()])
+    numbers = ["offered_rate", "achieved_rate", "loss_worst_exchange"]
+    alike[numbers] = alike[numbers].astype(float)
     unit = kind["rate_unit"]
     with query_log.recorded() as asked:
         known = queries.ask(warehouse, "tried_loss_curves", **kind, most=MOST_STEPS).to_pandas()
@@ -147,20 +142,13 @@ def _place(trials: list[dict[str, Any]]) -> None:
         return
     goal = queries.loss_goals(warehouse, [unit])[0]
     finding = _finding(warehouse, alike, kind, goal)
-    points = [
-        {
-            "trial": f"line {trial['source_line']}",
-            "offered_rate": trial["offered_rate"],
-            "loss_ratio": trial["loss_worst_exchange"],
-        }
-        for trial in alike
-        if trial["offered_rate"] and trial["loss_worst_exchange"] is not None
-    ]
-    if not points:
+    points = alike.assign(trial="line " + alike["source_line"].astype(str), loss_ratio=alike["loss_worst_exchange"])
+    points = points[points["offered_rate"] > 0].dropna(subset="loss_ratio")
+    if points.empty:
         st.text(finding)
         st.info("No trial gives both its offered rate and its loss, so there is no point to draw on a loss curve.")
         return
-    drawn = chart.among_known(known, pd.DataFrame(points), goal["loss_limit"], unit or "per second", finding)
+    drawn = chart.among_known(known, points, goal["loss_limit"], unit or "per second", finding)
     widgets.chart(drawn, "among-known", asked)
     some = " More are known than are drawn." if len(known) == MOST_STEPS else ""
     st.caption(
@@ -171,26 +159,20 @@ def _place(trials: list[dict[str, Any]]) -> None:
 
 def _finding(
     warehouse: Warehouse,
-    trials: list[dict[str, Any]],
+    trials: pd.DataFrame,
     kind: dict[str, str | None],
     goal: dict[str, Any],
 ) -> str:
     limit = 100 * goal["loss_limit"]
-    within = [
-        trial["achieved_rate"]
-        for trial in trials
-        if trial["completed"]
-        and trial["achieved_rate"] is not None
-        and trial["loss_worst_exchange"] is not None
-        and trial["loss_worst_exchange"] <= goal["loss_limit"]
-    ]
-    if not within:
+    within = trials["completed"].astype(bool) & (trials["loss_worst_exchange"] <= goal["loss_limit"])
+    most = trials.loc[within, "achieved_rate"].max()
+    if not wording.is_known(most):
         return f"No complete trial of this file stays within a loss of {limit:g} %"
     rates = queries.ask(warehouse, "tried_capacities", **kind, loss_goal=goal["loss_goal"])["rate"].to_pylist()
-    reached = f"{wording.number(max(within))} {kind['rate_unit'] or 'per second'} within a loss of {limit:g} %"
+    reached = f"{wording.number(most)} {kind['rate_unit'] or 'per second'} within a loss of {limit:g} %"
     if not rates:
         return f"{reached}; no known capacity to compare with"
-    below = sum(rate <= max(within) for rate in rates)
+    below = sum(rate <= most for rate in rates)
     return (
         f"{reached}: {f'as much as {below}' if below else 'less than any'} of {len(rates)} known capacities, "
         f"{wording.number(min(rates))} to {wording.number(max(rates))}"

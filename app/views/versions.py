@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import streamlit as st
 
 from dropline.app import goals, headlines, links, queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import panel
-from dropline.app.queries import compare as comparing
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from dropline.app.warehouse import Warehouse
+from dropline.app.warehouse import Warehouse
 
 MOST: int = 60  # set-ups in the chart
 
@@ -27,7 +23,7 @@ def main() -> None:
         goal = goals.choose(warehouse)
     known = {
         f"{row['product']} {row['version']} against {row['previous_version']}": row
-        for row in comparing.versions(warehouse, goal)
+        for row in queries.ask(warehouse, "versions_known", loss_goal=goal).to_pylist()
     }
     if not known:
         st.info(
@@ -44,8 +40,8 @@ def main() -> None:
 
 def _draw(warehouse: Warehouse, goal: str | None, title: str, known: Mapping[str, Any]) -> None:
     with query_log.recorded() as asked:
-        rows = view_tables.bounded(comparing.version_changes(warehouse, goal, known).to_pandas())
-    labels = queries.labels(warehouse)
+        found = queries.verdicts(warehouse, "versions_pairs", **known, loss_goal=goal).to_pandas()
+    rows, labels = view_tables.bounded(found), queries.labels(warehouse)
     names = view_tables.short(
         {each: labels[each] for each in rows["configuration_id_a"]}, list(rows["configuration_id_a"])
     )

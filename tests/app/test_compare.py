@@ -9,7 +9,6 @@ import yaml
 
 from dropline.app import queries, view_tables
 from dropline.app.charts import theme
-from dropline.app.queries import compare as comparing
 from tests.app.shown import charts, rows
 from tests.homes import changed
 
@@ -34,11 +33,10 @@ def test_a_limit_of_ones_own_gives_what_the_named_goal_gives(warehouse, ids):
     for goal in queries.loss_goals(warehouse):
         if goal["loss_limit"] is not None:
             at = {"limit": goal["loss_limit"], "basis": goal["loss_basis"], "configuration_ids": [*ids.values()]}
-            named = queries.ask(
-                warehouse, "run_capacities", configuration_ids=[*ids.values()], loss_goal=goal["loss_goal"]
-            )
+            of_goal = {"configuration_ids": [*ids.values()], "loss_goal": goal["loss_goal"]}
+            named = queries.ask(warehouse, "run_capacities", **of_goal)
             assert queries.ask(warehouse, "compare_run_capacities_at", **at) == named
-            capacities = queries.capacities(warehouse, goal["loss_goal"], [*ids.values()]).to_pylist()
+            capacities = queries.ask(warehouse, "capacities", **of_goal).to_pylist()
             anew = queries.ask(warehouse, "compare_capacities_at", **at).to_pylist()
             shared = ("configuration_id", "status", "rate", "runs")
             assert [[row[each] for each in shared] for row in anew] == [
@@ -96,7 +94,7 @@ def test_the_address_sets_limit_basis_and_goal(open_page, warehouse_home, pair, 
 def test_the_verdict_on_one_pair_is_that_of_the_sql_function_and_on_the_page(
     open_page, warehouse_home, warehouse, pair
 ):
-    [found] = comparing.verdicts(warehouse, "isc", pair).to_pylist()
+    [found] = queries.verdicts(warehouse, "compare_pairs", configuration_ids=pair, loss_goal="isc").to_pylist()
     [alone] = warehouse.query(
         "select * from compare($a, $b) where loss_goal = 'isc'", dict(zip("ab", pair, strict=True))
     ).to_pylist()
@@ -124,7 +122,7 @@ def test_the_verdict_on_one_pair_is_that_of_the_sql_function_and_on_the_page(
 
 
 def test_more_pairs_need_more_evidence(warehouse, ids):
-    pairs = comparing.verdicts(warehouse, "isc", [*ids.values()]).to_pandas()
+    pairs = queries.verdicts(warehouse, "compare_pairs", configuration_ids=[*ids.values()], loss_goal="isc").to_pandas()
     assert len(pairs) == len(ids) * (len(ids) - 1) // 2
     tested = pairs.dropna(subset=["p_value"]).sort_values("p_value")
     assert (tested["p_value_holm"] >= tested["p_value"]).all()

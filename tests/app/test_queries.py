@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from dropline.app import queries, view_tables
-from dropline.app.queries import files
 from dropline.app.warehouse import Warehouse
 from tests.homes import changed
 
@@ -41,8 +40,9 @@ def long(warehouse_home, tmp_path_factory):
 
 def test_every_configuration_has_a_label_of_its_own_and_the_capacity_of_leases_per_second(warehouse):
     labels = queries.labels(warehouse)
-    assert len(set(labels.values())) == len(labels) == queries.totals(warehouse)["configurations"]
-    mine = {row["configuration_id"]: row["rate"] for row in queries.capacities(warehouse, "isc").to_pylist()}
+    assert len(set(labels.values())) == len(labels) == queries.row(warehouse, "totals")["configurations"]
+    at_isc = queries.ask(warehouse, "capacities", configuration_ids=None, loss_goal="isc").to_pylist()
+    mine = {row["configuration_id"]: row["rate"] for row in at_isc}
     theirs = warehouse.query("select configuration_id, lps from leases_per_second").to_pylist()
     assert mine == {row["configuration_id"]: row["lps"] for row in theirs}
     assert [goal["loss_goal"] for goal in queries.loss_goals(warehouse)][:4] == ["isc", "ndr", "permille", "pdr"]
@@ -51,11 +51,12 @@ def test_every_configuration_has_a_label_of_its_own_and_the_capacity_of_leases_p
 def test_the_home_page_leaves_out_no_measured_capacity_and_no_published_one_at_its_limit(warehouse):
     shown = set(queries.ask(warehouse, "results_capacities", loss_goal=None)["configuration_id"].to_pylist())
     assert shown >= set(ids(warehouse, "capacity where origin = 'measured'"))
-    assert shown >= {row["configuration_id"] for row in queries.capacities(warehouse, "isc").to_pylist()}
+    at_isc = queries.ask(warehouse, "capacities", configuration_ids=None, loss_goal="isc")
+    assert shown >= set(at_isc["configuration_id"].to_pylist())
 
 
 def test_a_capacity_below_the_first_step_is_shown_as_its_bound(warehouse):
-    table = queries.capacities(warehouse, "ndr")
+    table = queries.ask(warehouse, "capacities", configuration_ids=None, loss_goal="ndr")
     frame = view_tables.capacities(table, queries.labels(warehouse))
     below = frame[frame["rate_at_most"].notna()]
     assert len(below)
@@ -83,7 +84,7 @@ def test_the_seconds_of_a_trial_are_those_of_its_interim_lines(warehouse):
     line = warehouse.query("select * from trial_intervals where position = 0 and t_s is not null limit 1").to_pylist()[
         0
     ]
-    rows = queries.intervals(warehouse, line["trial_id"], line["batch"]).to_pylist()
+    rows = queries.ask(warehouse, "intervals", trial_id=line["trial_id"], batch=line["batch"]).to_pylist()
     first = {row["series"]: row["packets_per_s"] for row in rows if row["exchange"] == line["exchange"]}
     assert set(first) == {"sent", "received", "drops"}
     sent = next(row for row in rows if row["exchange"] == line["exchange"] and row["series"] == "sent")
@@ -91,7 +92,7 @@ def test_the_seconds_of_a_trial_are_those_of_its_interim_lines(warehouse):
 
 
 def test_a_chart_never_gets_more_rows_than_it_can_hold(long):
-    seconds = queries.intervals(long, "long", "b").to_pylist()
+    seconds = queries.ask(long, "intervals", trial_id="long", batch="b").to_pylist()
     assert 1000 < len(seconds) <= queries.MOST_ROWS
     assert {row["packets_per_s"] for row in seconds} == {100, 90, 10}, "neighbours are averaged"
     assert max(row["t_s"] for row in seconds) == 7200
@@ -121,4 +122,4 @@ def test_labels_are_cut_to_what_tells_them_apart():
 def test_every_file_of_sql_is_a_question_of_a_page():
     places = [path for pattern in ("*.py", "app/**/*.py", "report/**/*.py") for path in ROOT.glob(pattern)]
     asked = "".join(path.read_text("utf-8") for path in places)
-    assert not [path.stem for path in files.FOLDER.glob("*.sql") if f'"{path.stem}"' not in asked]
+    assert not [path.stem for path in queries.FOLDER.glob("*.sql") if f'"{path.stem}"' not in asked]

@@ -3,7 +3,6 @@
 import pytest
 
 from dropline.app import headlines, queries, wording
-from dropline.app.queries import compare
 from dropline.app.warehouse import Warehouse
 from tests.app.shown import links
 from tests.homes import changed
@@ -29,15 +28,16 @@ def two_versions(warehouse_home, tmp_path_factory):
 
 
 def test_the_same_set_ups_of_two_versions_are_known_and_others_are_not(two_versions, warehouse):
-    assert compare.versions(Warehouse.open(two_versions / "warehouse.duckdb")) == [
-        {"product": "ISC Kea", "version": "2.4.0", "previous_version": "2.2.0", "set_ups": 4}
-    ]
-    assert compare.versions(warehouse) == []
+    assert queries.ask(
+        Warehouse.open(two_versions / "warehouse.duckdb"), "versions_known", loss_goal=None
+    ).to_pylist() == [{"product": "ISC Kea", "version": "2.4.0", "previous_version": "2.2.0", "set_ups": 4}]
+    assert queries.row(warehouse, "versions_known", loss_goal=None) == {}
 
 
 def test_the_page_counts_what_changed_and_shows_the_largest_real_change_first(open_page, two_versions):
     opened = Warehouse.open(two_versions / "warehouse.duckdb")
-    changes = compare.version_changes(opened, None, compare.versions(opened)[0]).to_pylist()
+    known = queries.row(opened, "versions_known", loss_goal=None)
+    changes = queries.verdicts(opened, "versions_pairs", **known, loss_goal=None).to_pylist()
     counted = headlines.changes([row["verdict"] for row in changes])
     app = open_page(two_versions, "versions")
     assert app.header[0].value.replace("\\", "") == f"ISC Kea 2.4.0 against 2.2.0: {counted}"

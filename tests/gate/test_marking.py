@@ -7,7 +7,7 @@ import duckdb
 import pytest
 
 from dropline.expectations import Finding
-from dropline.expectations.apply_findings import mark
+from dropline.expectations.gate import mark
 from dropline.expectations.suite import sql
 
 NOBODY = {"batch": None, "campaign": "kea-2.2-ha", "source_path": None, "trial_id": None}
