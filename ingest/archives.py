@@ -152,8 +152,7 @@ def _copy(source: IO[bytes], target: IO[bytes], size: int) -> None:
         target.write(data)
         left -= len(data)
     if left or source.read(1):
-        message = "a member is not as long as its header says"
-        raise EOFError(message)
+        raise EOFError("a member is not as long as its header says")
 
 
 def _require_size(size: int, packed: int) -> None:
@@ -210,8 +209,7 @@ class _Bounded:
 
     def read(self, size: int) -> bytes:
         if not 0 <= size <= _LONGEST_READ:
-            message = "a header of more than 1 MiB"
-            raise EOFError(message)
+            raise EOFError("a header of more than 1 MiB")
         data: bytes = self._raw.read(size)
         _require_size(self._raw.tell() // 2, self._packed)  # headers of small members are as long as the members
         return data

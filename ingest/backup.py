@@ -80,15 +80,13 @@ def _alone(copy: Home) -> Iterator[None]:
     there = {file.name for file in copy.root.iterdir()} if copy.root.exists() else set()
     begun = {name for name in there if name.startswith(f"{MARKER}.")}  # a marker that was killed while being written
     if MARKER not in there and there - begun - {_LOCK}:
-        message = f"{copy.root} holds something other than a backup: choose a new or an empty folder"
-        raise BackupFailed(message)
+        raise BackupFailed(f"{copy.root} holds something other than a backup: choose a new or an empty folder")
     copy.root.mkdir(parents=True, exist_ok=True)
     with (copy.root / _LOCK).open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            message = f"another backup is being written to {copy.root}: wait until it has ended"
-            raise BackupFailed(message) from None
+            raise BackupFailed(f"another backup is being written to {copy.root}: wait until it has ended") from None
         yield
 
 
@@ -107,8 +105,7 @@ def _copy(home: Home, copy: Home, progress: Callable[[int, int, str], None] | No
         stack.enter_context(source.reading())
         logged = log.names(home.lake / "log")
         if not (entries := source.entries(logged)):
-            message = f"{home.root} has no lake, so there is nothing to back up: choose a home with --home"
-            raise BackupFailed(message)
+            raise BackupFailed(f"{home.root} has no lake, so there is nothing to back up: choose a home with --home")
         batches, there = [batch for entry in entries for batch in entry.batches], {*target.batches()}
         _require_kinship(home, copy)
         for done, entry in enumerate(entries):
@@ -131,8 +128,7 @@ def _require_kinship(home: Home, copy: Home) -> None:
     for name in log.names(copy.lake / "log"):
         own, other = (each.lake / "log" / name for each in (home, copy))
         if not own.exists() or own.read_bytes() != other.read_bytes():
-            message = f"{other} is not a commit of {home.root}: choose another folder"
-            raise BackupFailed(message)
+            raise BackupFailed(f"{other} is not a commit of {home.root}: choose another folder")
 
 
 def _copy_file(file: Path, place: Path) -> None:

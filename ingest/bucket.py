@@ -83,11 +83,10 @@ class Bucket:
         """Return the names of the entries."""
         names = {key.removeprefix(f"{_LOG}/") for key in self._listing(_LOG)}
         if not names and self._listing("lake/batches"):
-            message = (
+            raise BucketUnusable(
                 f"{self.address} was written by a version without a log: move its lake to a new folder of the bucket, "
                 "as docs/how-to/object-storage.md says"
             )
-            raise BucketUnusable(message)
         return names
 
     def entry(self, name: str) -> Entry:
@@ -97,8 +96,7 @@ class Bucket:
         try:
             return Entry.read(name, data)
         except DamagedEntry as error:
-            message = f"{self.address}/{_LOG}/{name}: it differs from what was put. {_ADVICE}"
-            raise DamagedObject(message) from error
+            raise DamagedObject(f"{self.address}/{_LOG}/{name}: it differs from what was put. {_ADVICE}") from error
 
     def commit(self, root: Path, entry: Entry) -> bool:
         """Put the files of an entry of the lake at `root`, then the entry; return False if its number is taken."""
@@ -158,8 +156,7 @@ class Bucket:
         if not wrong and digest.hexdigest() != part.sha256:
             wrong = "its bytes are not those that were put: the SHA-256 differs"
         if wrong:
-            message = f"{self.address}/lake/{part.path}: {wrong}. {_ADVICE}"
-            raise DamagedObject(message)
+            raise DamagedObject(f"{self.address}/lake/{part.path}: {wrong}. {_ADVICE}")
 
     def _listing(self, folder: str) -> dict[str, datetime]:
         """Return the objects below a folder and when each was put."""

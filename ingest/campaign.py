@@ -78,8 +78,7 @@ class _Strict(BaseModel):
 
 def _half_or_none(ratio: float) -> float:
     if ratio not in {0, 0.5}:
-        message = "must be 0.5 (the median of a step's trials counts) or 0 (the worst one counts)"
-        raise ValueError(message)
+        raise ValueError("must be 0.5 (the median of a step's trials counts) or 0 (the worst one counts)")
     return ratio
 
 
@@ -102,8 +101,7 @@ class Method(_Strict):
     @model_validator(mode="after")
     def _leaves_a_run(self) -> Self:
         if self.discard_lowest + self.discard_highest >= self.discard_from_runs:
-            message = "discard_lowest and discard_highest together must be fewer than discard_from_runs"
-            raise ValueError(message)
+            raise ValueError("discard_lowest and discard_highest together must be fewer than discard_from_runs")
         return self
 
 
@@ -148,14 +146,12 @@ def match_template(template: str, path: str) -> dict[str, str] | None:
 def _template_pattern(text: str) -> re.Pattern[str]:
     """Compile a template; every field is an atomic group, so a match costs at most folders * length."""
     if len(text) > 1000 or text.count("**/") > 1 or "*" in text.replace("**/", "", 1):
-        message = f"{text!r}: use {{_}} for anything within a name, and **/ at most once for any folders"
-        raise ValueError(message)
+        raise ValueError(f"{text!r}: use {{_}} for anything within a name, and **/ at most once for any folders")
     pieces = [_name_pattern(name, text) for name in text.split("/")]
     pattern = "/".join(pieces).replace("**/", "(?:[^/]+/)*")
     names = re.findall(r"\?P<(\w+)>", pattern)
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        message = f"{text!r}: {{{twice[0]}}} appears twice; write {{_}} instead of one of them"
-        raise ValueError(message)
+        raise ValueError(f"{text!r}: {{{twice[0]}}} appears twice; write {{_}} instead of one of them")
     return re.compile(pattern)
 
 
@@ -166,17 +162,14 @@ def _name_pattern(name: str, text: str) -> str:
     parts = re.split(r"\{([^{}]*)\}", name)
     literals, fields = parts[0::2], parts[1::2]
     if not name or name in {".", ".."} or any("{" in part or "}" in part for part in literals):
-        message = f"{text!r}: {name!r} is not a name with {{field}}s"
-        raise ValueError(message)
+        raise ValueError(f"{text!r}: {name!r} is not a name with {{field}}s")
     if "" in literals[1:-1]:
-        message = f"{text!r}: two fields touch in {name!r}; put the text that separates them between them"
-        raise ValueError(message)
+        raise ValueError(f"{text!r}: two fields touch in {name!r}; put the text that separates them between them")
     pattern = re.escape(literals[0])
     for position, (field, literal) in enumerate(zip(fields, literals[1:], strict=True), 1):
         last = position == len(fields)
         if field != "_" and field not in FIELDS:
-            message = f"{text!r}: there is no field {{{field}}}; {_nearest(field, (*FIELDS, '_'))}"
-            raise ValueError(message)
+            raise ValueError(f"{text!r}: there is no field {{{field}}}; {_nearest(field, (*FIELDS, '_'))}")
         taken = _field_pattern(field, greedy=last)
         group = taken if field == "_" else f"(?P<{field}>{taken})"
         end = r"(?=/|\Z)" if last else ""
@@ -200,27 +193,24 @@ def _inside(folder: str) -> str:
     """Normalise a folder of the campaign; reject a path that leaves the campaign."""
     parts = [part for part in folder.split("/") if part not in {"", "."}]
     if folder.startswith("/") or ".." in parts:
-        message = f"{folder!r} leads out of the campaign's folder; name a folder inside it"
-        raise ValueError(message)
+        raise ValueError(f"{folder!r} leads out of the campaign's folder; name a folder inside it")
     return "/".join(parts) or "."
 
 
 def _known_field(name: str) -> str:
     known = (*FIELDS, "command", "requests_planned", "started_at", "ended_at", "exit_code", "server_wiped")
     if name not in known:
-        message = f"there is no column {name!r}; {_nearest(name, known)}"
-        raise ValueError(message)
+        raise ValueError(f"there is no column {name!r}; {_nearest(name, known)}")
     return name
 
 
 def _sidecar_template(text: str) -> str:
     _inside(text)
     if unknown := re.search(r"\{(?!(?:stem|name|prefix)\})[^}]*\}?", text):
-        message = (
+        raise ValueError(
             f"{text!r}: {unknown[0]} is none of {{stem}} (the output's name without its ending), {{name}}, and "
             "{prefix} (its name up to the first '-')"
         )
-        raise ValueError(message)
     return text
 
 
@@ -231,8 +221,7 @@ def _path_template(text: str) -> str:
 
 def _rcode(name: str) -> str:
     if name not in RCODES and not re.search(r"[0-9]", name):  # tools print codes without a name as numbers
-        message = f"there is no answer code {name!r}; {_nearest(name, RCODES)}"
-        raise ValueError(message)
+        raise ValueError(f"there is no answer code {name!r}; {_nearest(name, RCODES)}")
     return name
 
 
@@ -344,8 +333,7 @@ class Campaign(_Strict):
     def parse(cls, data: bytes, where: str = FILE_NAME) -> Campaign:
         """Parse the bytes of a campaign.yaml; errors name the file as `where`."""
         if len(data) > MAX_BYTES:
-            message = f"{where}: larger than {MAX_BYTES} bytes; it should describe results, not hold them"
-            raise CampaignError(message)
+            raise CampaignError(f"{where}: larger than {MAX_BYTES} bytes; it should describe results, not hold them")
         contents, lines = read_yaml(data, where)
         try:
             read = cls.model_validate(contents)
@@ -382,11 +370,9 @@ def read_yaml(data: bytes, where: str) -> tuple[object, Lines]:
         line, why = "", " ".join(str(error).split())
         if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark:
             line, why = f", line {error.problem_mark.line + 1}", f"{error.context or ''} {error.problem}".strip()
-        message = f"{where}{line}: not readable as YAML: {why}"
-        raise CampaignError(message) from None
+        raise CampaignError(f"{where}{line}: not readable as YAML: {why}") from None
     if not isinstance(node, yaml.MappingNode):
-        message = f"{where}: expected `key: value` lines, at least `campaign: a-short-name`"
-        raise CampaignError(message)
+        raise CampaignError(f"{where}: expected `key: value` lines, at least `campaign: a-short-name`")
     return _plain(node, (), lines, where), lines
 
 
@@ -407,8 +393,7 @@ def _plain(node: Any, place: tuple[str | int, ...], lines: Lines, where: str) ->
 
 
 def _refuse(node: Any, where: str, why: str) -> NoReturn:
-    message = f"{where}, line {node.start_mark.line + 1}: {why}"
-    raise CampaignError(message)
+    raise CampaignError(f"{where}, line {node.start_mark.line + 1}: {why}")
 
 
 def explain(fault: Any, lines: Lines, where: str, model: type[BaseModel]) -> str:

@@ -123,11 +123,10 @@ def _merged(root: Path, run: Sequence[Entry], table: str, folder: Path, doomed: 
         with naming(file):
             unknown = {*pq.read_schema(file).names} - {*TABLES[table].names}
         if unknown:
-            message = (
+            raise DroplineError(
                 f"{file} has columns that this version of Dropline does not know ({', '.join(sorted(unknown))}): "
                 "compact with the version that wrote it"
             )
-            raise DroplineError(message)
         for rows in row_groups(file, table):
             merged.write(doomed.keeps(table, rows) if doomed else rows)
     return merged.close()

@@ -458,15 +458,13 @@ def instant(column: str, value: object) -> datetime:
         instant = datetime.fromisoformat(str(value))
         return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
-        message = f"{column}: expected a time such as 2026-11-20T13:10:45Z, found {value!r:.80}"
-        raise ValueError(message) from None
+        raise ValueError(f"{column}: expected a time such as 2026-11-20T13:10:45Z, found {value!r:.80}") from None
 
 
 def _flag(column: str, value: object) -> bool:
     flags = {"true": True, "yes": True, "false": False, "no": False}
     if (flag := flags.get(str(value).lower())) is None:
-        message = f"{column}: expected true or false, found {value!r:.80}"
-        raise ValueError(message)
+        raise ValueError(f"{column}: expected true or false, found {value!r:.80}")
     return flag
 
 

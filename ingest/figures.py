@@ -236,12 +236,10 @@ def _figure(cells: dict[str, str]) -> Row:
     title = cells.get("source_title", "").lower()
     row.setdefault("source_id", re.sub(r"[^a-z0-9]+", "-", title)[:100].strip("-"))
     if missing := [name for name in ("source_id", *REQUIRED) if row.get(name) in (None, "")]:
-        message = f"expected a value of {', '.join(missing)}, found none"
-        raise _Unfit(message)
+        raise _Unfit(f"expected a value of {', '.join(missing)}, found none")
     _check_unit(row)
     if row.get("discard_lowest", 0) + row.get("discard_highest", 0) >= row.get("repetitions", math.inf):
-        message = "discard_lowest and discard_highest together must be fewer than repetitions"
-        raise _Unfit(message)
+        raise _Unfit("discard_lowest and discard_highest together must be fewer than repetitions")
     digest = hashlib.sha256(json.dumps(row, sort_keys=True).encode()).hexdigest()[:16]
     return {"figure_id": digest, **row}
 
@@ -249,8 +247,7 @@ def _figure(cells: dict[str, str]) -> Row:
 def _values(column: str, text: str) -> Row:
     """Parse the text of one cell: usually `{column: value}`."""
     if len(text) > _LONGEST:
-        message = f"{column}: expected at most {_LONGEST} characters, found {len(text)}"
-        raise _Unfit(message)
+        raise _Unfit(f"{column}: expected at most {_LONGEST} characters, found {len(text)}")
     said: Row = {column: text}
     if column in _NORMALISED:
         try:
@@ -263,18 +260,15 @@ def _values(column: str, text: str) -> Row:
     elif pa.types.is_floating(_KINDS[column]):
         said = {column: _number(column, text)}
     if column in WORDS and str(said[column]) not in WORDS[column]:
-        message = f"{column}: expected one of {', '.join(WORDS[column])}, found {text!r:.80}"
-        raise _Unfit(message)
+        raise _Unfit(f"{column}: expected one of {', '.join(WORDS[column])}, found {text!r:.80}")
     if column == "source_url" and not _URL.fullmatch(text):
-        message = f"source_url: expected an address that begins with https:// or http://, found {text!r:.80}"
-        raise _Unfit(message)
+        raise _Unfit(f"source_url: expected an address that begins with https:// or http://, found {text!r:.80}")
     return said
 
 
 def _whole(column: str, text: str) -> int:
     if not (found := _WHOLE.fullmatch(text)):
-        message = f"{column}: expected a whole number, found {text!r:.80}"
-        raise _Unfit(message)
+        raise _Unfit(f"{column}: expected a whole number, found {text!r:.80}")
     return int(found[1])
 
 
@@ -284,8 +278,7 @@ def _number(column: str, text: str) -> float:
         message = f"{column}: expected a number, found {text!r:.80}"
         raise _Unfit(message, "write it as 1234.5: a point before the fraction, nothing between thousands, no unit")
     if column != "value" and value < 0:
-        message = f"{column}: expected a number of 0 or more, found {text!r:.80}"
-        raise _Unfit(message)
+        raise _Unfit(f"{column}: expected a number of 0 or more, found {text!r:.80}")
     if column == "loss_limit_ratio" and value > 1:
         message = f"loss_limit_ratio: expected a ratio from 0 to 1, found {text!r:.80}"
         raise _Unfit(message, "write 2.5 % as 0.025")
@@ -300,5 +293,4 @@ def _check_unit(row: Row) -> None:
         message = f"unit: expected {' or '.join(units)} for {row['metric']}, found {row['unit']!r:.80}"
         raise _Unfit(message, f"convert the value to {units[0]}, or choose another metric")
     if row["value"] <= 0:
-        message = f"value: expected {row['metric']} above 0, found {row['value']:g}"
-        raise _Unfit(message)
+        raise _Unfit(f"value: expected {row['metric']} above 0, found {row['value']:g}")

@@ -516,11 +516,10 @@ def _is_usable(items: Sequence[Found], owners: dict[str, Path], refused: list[Re
         refused.append(Refused(path, rejects, len(items)))
         return False
     if scope.campaign and (other := owners.setdefault(scope.name, scope.folder)) != scope.folder:
-        message = (
+        raise CampaignError(
             f"{scope.folder / FILE_NAME} and {other / FILE_NAME} are both named {scope.name!r}; "
             "give every campaign its own name"
         )
-        raise CampaignError(message)
     return True
 
 

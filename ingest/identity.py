@@ -30,10 +30,9 @@ class Identities:
 
     def __init__(self, known: Known, given: str | None = None) -> None:
         if given is not None and slug(given) != given:
-            message = (
+            raise IntakeError(
                 f"--campaign {given!r} is not a name; use lower-case letters, digits, '.', '_' and '-': {slug(given)}"
             )
-            raise IntakeError(message)
         self._known, self._given = known, given
         self._taken: dict[str, Path] = {}
         self.notes: list[str] = []  # remarks about the names for the user, one sentence each
@@ -56,11 +55,10 @@ class Identities:
 
     def _described(self, scope: Scope, items: list[Found]) -> str:
         if self._given not in {None, scope.name}:
-            message = (
+            raise IntakeError(
                 f"{scope.folder}/campaign.yaml names the campaign {scope.name!r}: change it there, and ingest without "
                 f"--campaign {self._given}"
             )
-            raise IntakeError(message)
         if self._known.is_held(scope.name):
             return scope.name
         before = self._at(scope.folder)

@@ -80,13 +80,11 @@ def begin(folder: Path, lake: Lake) -> Begun:
     """Write a campaign.yaml into `folder`; raise IntakeError if there is one, or no output of a traffic generator."""
     file = folder / FILE_NAME
     if file.exists():
-        message = f"{file} already exists; it was not changed"
-        raise IntakeError(message)
+        raise IntakeError(f"{file} already exists; it was not changed")
     found = [item for item in survey([folder]) if item.scope.folder == folder.resolve()]
     outputs = [item for item in found if item.kind is Kind.OUTPUT]
     if not outputs:
-        message = f"{folder}: there is no output of a traffic generator; `dropline show FILE` explains a file"
-        raise IntakeError(message)
+        raise IntakeError(f"{folder}: there is no output of a traffic generator; `dropline show FILE` explains a file")
     with lake.reading():
         (named,) = Identities(Known(lake)).named([found])
     templates = [*_templates(outputs)]

@@ -82,8 +82,7 @@ class Summary:
         self.rejects.sort(key=lambda row: (row["campaign"], row["source_path"]))
         self.ignored.sort()
         if self.seen != self.ingested + self.skipped + self.rejected + len(self.ignored):
-            message = f"the files do not add up: {self}"
-            raise AssertionError(message)
+            raise AssertionError(f"the files do not add up: {self}")
 
     def text(self, *, dry: bool = False, with_ignored: bool = False) -> str:
         """Return as text: ignored files if wanted, rejects, and the totals; after a `dry` run what would be done."""

@@ -78,8 +78,7 @@ class Entry:
                 raise ValueError(name)
             return cls(int(name[:8]), tuple(said["batches"]), files, tuple(said["replaces"]))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            message = f"{name} differs from what was written"
-            raise DamagedEntry(message) from error
+            raise DamagedEntry(f"{name} differs from what was written") from error
 
 
 def names(log: Path) -> list[str]:

@@ -85,8 +85,7 @@ def _entry(number: int, folder: Path) -> Entry:
             message = f"{manifest} differs from what was written: put it back from a backup, or move {folder} elsewhere"
             raise DroplineError(message) from error
     elif len(set(_span(folder.name))) > 1:
-        message = f"{manifest} is missing: put it back from a backup, or move {folder} elsewhere"
-        raise DroplineError(message)
+        raise DroplineError(f"{manifest} is missing: put it back from a backup, or move {folder} elsewhere")
     else:
         files = {file.stem: _measured(file) for file in sorted(folder.glob("*.parquet"))}
     return Entry(number, batches, {table: part for table, part in files.items() if part.rows})

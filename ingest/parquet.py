@@ -33,11 +33,10 @@ def naming(file: Path) -> Iterator[None]:
     try:
         yield
     except (*UNREADABLE, DamagedEntry) as error:
-        message = (
+        raise DamagedFile(
             f"{file}: {reason(error)}. Type `dropline verify` to see what is damaged; "
             "`dropline verify --set-aside` lets everything else work again."
-        )
-        raise DamagedFile(message) from error
+        ) from error
 
 
 def reason(error: BaseException) -> str:

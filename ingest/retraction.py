@@ -73,8 +73,7 @@ def rename(lake: Lake, old: str, new: str) -> Retracted:
         places = lake.places()
         _named(old, {key: None for key in places if key[0] == old})
         if any(new in {campaign, place.scope} for (campaign, _), place in places.items()):
-            message = f"there already is a campaign {new}: choose another name, or forget that one first"
-            raise NothingToRetract(message)
+            raise NothingToRetract(f"there already is a campaign {new}: choose another name, or forget that one first")
         with lake.batch() as batch:
             files = move(lake, batch, old, new)
             return Retracted(f"kept as {new}", files, (old,), batch.commit())

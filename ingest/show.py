@@ -151,11 +151,9 @@ def _find(path: Path, within: Path | None, room: Path) -> tuple[Found, list[Foun
     file = path.absolute()
     file = file.parent.resolve() / file.name
     if file.is_dir():
-        message = f"{path}: a folder; name one file in it"
-        raise IntakeError(message)
+        raise IntakeError(f"{path}: a folder; name one file in it")
     if within and not file.is_relative_to(within.resolve()):
-        message = f"{path}: it is not in {within}"
-        raise IntakeError(message)
+        raise IntakeError(f"{path}: it is not in {within}")
     folder = within or next((above for above in file.parents if (above / FILE_NAME).is_file()), None)
     for place in (folder, path):
         found = survey([place], room=lambda: room) if place else []
@@ -163,10 +161,8 @@ def _find(path: Path, within: Path | None, room: Path) -> tuple[Found, list[Foun
         if target:
             return target, found, bool(folder) and place is path
     if found:
-        message = f"{path}: an archive; an ingest reads every member, to show one unpack it"
-        raise IntakeError(message)
-    message = f"{path}: an ingest skips it"
-    raise IntakeError(message)
+        raise IntakeError(f"{path}: an archive; an ingest reads every member, to show one unpack it")
+    raise IntakeError(f"{path}: an ingest skips it")
 
 
 def _kind(item: Found) -> tuple[str, str]:

@@ -80,8 +80,7 @@ def normalise(column: str, value: object) -> Mapping[str, Value]:
     if value is None:
         return {}
     if not isinstance(value, _VALUES):
-        message = f"{column}: expected one value, found {type(value).__name__}"
-        raise ValueError(message)
+        raise ValueError(f"{column}: expected one value, found {type(value).__name__}")
     return _normalised(column, value)
 
 
@@ -112,8 +111,7 @@ def _word(column: str, text: str) -> dict[str, Value]:
     word = known.get(word) or known.get(word.replace("-", "")) or text
     with_threads = _MULTI_WITH_THREADS.fullmatch(word) if column == "threading" else None
     if column in CLOSED and word not in CLOSED[column] and not with_threads:
-        message = f"{column}: expected one of {', '.join(CLOSED[column])}, found {word!r:.80}"
-        raise ValueError(message)
+        raise ValueError(f"{column}: expected one of {', '.join(CLOSED[column])}, found {word!r:.80}")
     if column != "threading":
         return {column: word}
     if word == "single":
@@ -127,8 +125,7 @@ def _whole(column: str, text: str) -> int:
     sign = -1 if column == "exit_code" and text.startswith("-") else 1
     digits = text.removeprefix("-") if sign < 0 else text
     if not _WHOLE.fullmatch(digits) or float(digits) >= 2**31:
-        message = f"{column}: expected a whole number, found {text!r:.80}"
-        raise ValueError(message)
+        raise ValueError(f"{column}: expected a whole number, found {text!r:.80}")
     return sign * int(float(digits))
 
 
@@ -138,6 +135,5 @@ def _rate(text: str) -> float:
     except ValueError:
         rate = -1.0
     if not 0 < rate < 1e12:
-        message = f"offered_rate: expected packets per second above 0, found {text!r:.80}"
-        raise ValueError(message)
+        raise ValueError(f"offered_rate: expected packets per second above 0, found {text!r:.80}")
     return rate

@@ -58,8 +58,7 @@ def naming_damage() -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
-        message = f"The lake cannot be read ({str(error).splitlines()[0]}): type `dropline verify`"
-        raise DamagedFile(message) from error
+        raise DamagedFile(f"The lake cannot be read ({str(error).splitlines()[0]}): type `dropline verify`") from error
 
 
 def sql(name: str) -> str:

@@ -213,8 +213,7 @@ def _rows(connection: sqlite3.Connection, tables: Tables, name: str) -> list[tup
     found = connection.execute(f"select {listed} from {_quoted(name)}")  # noqa: S608
     rows: list[tuple[object, ...]] = found.fetchmany(_MAX_ROWS + 1)
     if len(rows) > _MAX_ROWS:
-        message = f"table {name} has more than {_MAX_ROWS} rows"
-        raise ValueError(message)
+        raise ValueError(f"table {name} has more than {_MAX_ROWS} rows")
     return rows
 
 

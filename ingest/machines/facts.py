@@ -96,8 +96,7 @@ def _by_name(name: str) -> str | None:
 def require(found: Found | None, what: str) -> Found:
     """Return the value, or raise FactError that `what` was expected if it is missing."""
     if not found:
-        message = f"expected {what}"
-        raise FactError(message)
+        raise FactError(f"expected {what}")
     return found
 
 
@@ -126,8 +125,7 @@ def document(data: bytes, command: str) -> Any:
         return json.loads(text(data), strict=False)
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else error
-        message = f"expected the JSON of `{command}`: {reason}"
-        raise FactError(message) from None
+        raise FactError(f"expected the JSON of `{command}`: {reason}") from None
 
 
 def entries(value: Any) -> list[Facts]:

@@ -70,5 +70,4 @@ def _plain(text: str) -> str:
 
 
 def _not_json(constant: str) -> NoReturn:
-    message = f"{constant} is not a value in JSON"
-    raise ValueError(message)
+    raise ValueError(f"{constant} is not a value in JSON")
