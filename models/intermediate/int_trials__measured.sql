@@ -206,7 +206,7 @@ campaigns_of_methods as (
     select campaign
     from told
     group by campaign
-    having count(distinct method) > 1
+    having count(distinct method) > 2
 
 ),
 
