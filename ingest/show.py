@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -127,8 +129,10 @@ def show(path: Path, lake: Lake | None = None, *, within: Path | None = None) ->
     if there is none, only the file and its sidecar. Raises IntakeError if the path is not a file and CampaignError for
     an unusable campaign.yaml.
     """
-    with TemporaryDirectory(prefix="dropline-") as room:  # for archives
-        target, found, left_alone = _find(path, within, Path(room))
+    with ExitStack() as stack:
+        # Only for archives: the dashboard's confined process cannot write.
+        room = cache(lambda: Path(stack.enter_context(TemporaryDirectory(prefix="dropline-"))))
+        target, found, left_alone = _find(path, within, room)
         resolver = Resolver(found)
         described = (item for item in found if item.kind in {Kind.CAMPAIGN, Kind.SERVER, Kind.MACHINE})
         own = resolver.outcome(target)
@@ -146,7 +150,7 @@ def show(path: Path, lake: Lake | None = None, *, within: Path | None = None) ->
         return explanation
 
 
-def _find(path: Path, within: Path | None, room: Path) -> tuple[Found, list[Found], bool]:
+def _find(path: Path, within: Path | None, room: Callable[[], Path]) -> tuple[Found, list[Found], bool]:
     """Return the file, all files that an ingest would find with it, and whether the ingest skips the file."""
     file = path.absolute()
     file = file.parent.resolve() / file.name
@@ -156,7 +160,7 @@ def _find(path: Path, within: Path | None, room: Path) -> tuple[Found, list[Foun
         raise IntakeError(f"{path}: it is not in {within}")
     folder = within or next((above for above in file.parents if (above / FILE_NAME).is_file()), None)
     for place in (folder, path):
-        found = survey([place], room=lambda: room) if place else []
+        found = survey([place], room=room) if place else []
         target = next((item for item in found if Path(item.where) in {file, file.resolve()}), None)
         if target:
             return target, found, bool(folder) and place is path

@@ -124,8 +124,8 @@ def _fastest(found: pa.Table) -> pa.Table:
     found = found.filter(pc.is_valid(found["rate"])).filter(pc.field("status") != "exceeded_at_first_step")
     found = found.filter(pc.equal(found["origin"], pc.min(found["origin"])))
     groups = found.append_column("place", pa.array(np.arange(len(found)))).group_by(["protocol", "rate_unit"])
-    first = groups.aggregate([("place", "min"), ("place", "count")]).sort_by([("place_count", "descending")])
-    return found.take(first["place_min"])
+    first = groups.aggregate([("place", "min"), ("place", "count")])
+    return found.take(first.sort_by([("place_count", "descending"), ("place_min", "ascending")])["place_min"])
 
 
 def beside(warehouse: Warehouse, search: str) -> list[dict[str, Any]]:

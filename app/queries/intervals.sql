@@ -4,6 +4,7 @@ lines as (
 
     select
         *,
+        -- at most some 4,400 points: a browser draws 5,000 smoothly
         position // cast(ceil(3 * count(*) over () / 4400) as bigint) as bucket,
         t_s - coalesce(lag(t_s) over (partition by exchange order by position), 0) as seconds
     from trial_intervals
