@@ -46,6 +46,8 @@ def main() -> None:
     known = explore.Configurations(warehouse, goal)
     chosen, below = _choose_facets(known.values)
     found = known.search(search or "", chosen)
+    with answer:
+        _answer(found)
     # below the choices, as a count within an option's text would change the option
     for facet, place in below.items():
         place.caption(_counts(facet, found.counts[facet]))
@@ -57,8 +59,6 @@ def main() -> None:
         st.warning("No set-up matches. Remove a word or a filter.")
         return
     frame = view_tables.capacities(found.rows, labels)
-    with answer:
-        _answer(found.fastest.to_pylist(), frame)
     places = _choose_configurations(frame, found.matches)
     _lead_on(warehouse, frame.iloc[places], goal)
 
@@ -94,14 +94,15 @@ def _counts(facet: str, counts: Mapping[str, int]) -> str:
     return " · ".join(named + more) or "no matches"
 
 
-def _answer(fastest: list[headlines.Row], frame: pd.DataFrame) -> None:
+def _answer(found: explore.Found) -> None:
     """Show the fastest matches; of a single one its lead over the others, too."""
+    fastest: list[headlines.Row] = found.fastest.to_pylist()
     if len(fastest) > 1:
         told = [f"{wording.known(each['protocol'])} {headlines.sustained(each)}" for each in fastest[:ANSWERED]]
         kind = "Fastest" if fastest[0]["origin"] == "measured" else "Fastest published"
         st.header(wording.plain(f"{kind}: {', '.join(told)}"), anchor=False)
         return
-    rated = frame.dropna(subset=["rate"])
+    rated = found.rows.to_pandas().dropna(subset=["rate"])
     own = rated[rated["origin"] == "measured"]
     rows: list[headlines.Row] = (own if len(own) else rated).reindex(columns=headlines.COLUMNS).to_dict("records")
     rows = [row | {"name": name} for row, name in zip(rows, headlines.names(rows), strict=True)]
