@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dropline.ingest import log
@@ -14,6 +15,7 @@ from dropline.paths import Home
 
 MOST_LINES: Final = 2000  # on a page
 MOST_BYTES: Final = 8 * 1024 * 1024  # of text that is read
+_MOST_KEPT_BYTES: Final = 512 * 1024 * 1024  # of files stored together, read into memory at once
 _KEY: Final = ("campaign", "source_path", "sha256")
 
 
@@ -58,7 +60,23 @@ def _where(home: Home, batch: str) -> Iterator[Path]:
 
 
 def _content(file: Path, key: tuple[str, str, str]) -> bytes | None:
-    """Return the bytes of a file of the lake; only groups of rows that may hold them are read, of 4 MiB or one file."""
-    wanted = [(name, "=", value) for name, value in zip(_KEY, key, strict=True)]
-    found = pq.read_table(file, columns=["content"], filters=wanted)["content"].drop_null()
-    return found[0].as_py() if len(found) else None
+    with pq.ParquetFile(file) as table:
+        for group in range(table.num_row_groups):
+            if not _may_hold(table.metadata.row_group(group), key):
+                continue
+            rows = table.read_row_group(group, columns=list(_KEY))
+            hits = [pc.equal(rows[name], value) for name, value in zip(_KEY, key, strict=True)]
+            place = pc.index(pc.and_(pc.and_(hits[0], hits[1]), hits[2]), True).as_py()
+            if place >= 0:
+                value: bytes | None = table.read_row_group(group, columns=["content"])["content"][place].as_py()
+                if value is not None:
+                    return value
+    return None
+
+
+def _may_hold(group: pq.RowGroupMetaData, key: tuple[str, str, str]) -> bool:
+    columns = {group.column(place).path_in_schema: group.column(place) for place in range(group.num_columns)}
+    if columns["content"].total_uncompressed_size > _MOST_KEPT_BYTES:
+        return False
+    known = [(columns[name].statistics, value) for name, value in zip(_KEY, key, strict=True)]
+    return all(each is None or not each.has_min_max or each.min <= value <= each.max for each, value in known)
