@@ -286,7 +286,8 @@ def _against_capacities(found: planner.Answer) -> alt.LayerChart:
             high=drawn["ci_high"].fillna(drawn["rate"]),
             shown=drawn["shown"] + ", " + drawn["interval"],
         )
-        for origin in drawn["origin"].head(1):
+        if len(drawn):
+            origin = drawn["origin"].iloc[0]
             detail += f"; green: {len(rates)} of {count} capacities, {origin}, with interval or bracket"
     return demand.against_capacities(
         steps,
