@@ -39,13 +39,6 @@
     }) }}
 {%- endmacro %}
 
-{#- A method with the bare words instead of these numbers. -#}
-{% macro without_numbers_by_rate(method) -%}
-    {%- set numbers = _numbers() -%}
-    {{ 'regexp_replace(' * numbers | length }}{{ method }}
-    {%- for word, number in numbers.items() %}, '{{ number }}', '{{ word }}'){% endfor %}
-{%- endmacro %}
-
 {#- For each number, whether it differs between the rows of a group: are_clients_by_rate, ... -#}
 {% macro numbers_by_rate(method) -%}
     {% for word, number in _numbers().items() -%}
@@ -54,11 +47,12 @@
     {%- endfor %}
 {%- endmacro %}
 
-{#- A method that says of a number which differs, as `groups` has it, that it goes by the rate. -#}
-{% macro with_numbers_by_rate(method, groups) -%}
+{#- A method that says of its numbers that they go by the rate: of all, or of those that differ in `groups`. -#}
+{% macro with_numbers_by_rate(method, groups=none) -%}
     {%- set numbers = _numbers() -%}
     {{ 'regexp_replace(' * numbers | length }}{{ method }}
-    {%- for word, number in numbers.items() -%}
-        , case when {{ groups }}.are_{{ word }}_by_rate then '{{ number }}' else '$^' end, '{{ word }} by rate')
+    {%- for word, number in numbers.items() %}, {% if groups -%}
+        case when {{ groups }}.are_{{ word }}_by_rate then '{{ number }}' else '$^' end
+    {%- else -%} '{{ number }}' {%- endif %}, '{{ word }} by rate')
     {%- endfor %}
 {%- endmacro %}

@@ -214,7 +214,7 @@ with_alike as (
 
     select
         *,
-        {{ without_numbers_by_rate('method') }} as alike
+        {{ with_numbers_by_rate('method') }} as alike
     from with_folder
     where campaign in (select campaigns_of_methods.campaign from campaigns_of_methods)
 
