@@ -17,7 +17,7 @@ from typing import Any, Final
 from dropline.ingest.campaign import FIELDS, Campaign
 from dropline.ingest.formats import Rejected, Row
 from dropline.ingest.formats.perfdhcp_options import told_by_command
-from dropline.ingest.names import Name, split, without_archive
+from dropline.ingest.names import Name, numbered, without_archive, without_times
 from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.servers import kea
 from dropline.ingest.synonyms import normalise
@@ -105,7 +105,7 @@ class Context:
     path: str = ""  # of the output, relative to the campaign's folder
     shared: bool = False  # whether the sidecar belongs to the outputs of several processes
     name: Name | None = None  # of the output, if no path template matches and the name may contain more than a rate
-    level: int | None = None  # index in the path of the folder whose bare number counts repetitions
+    level: int | None = None  # index in the path of the folder whose number counts repetitions
 
     def sha256(self) -> str:
         """Return the digest of the context; a different digest makes a new version of the file."""
@@ -130,7 +130,7 @@ class Context:
         return f"[[{','.join(claims)}],{_literal(_digested(self.warnings))},[%(observations)s],{rest}"
 
     def resolve(
-        self, facts: Row, *, alone: bool = True, rates: Collection[float] = (), banner: str | None = None
+        self, facts: Row, *, alone: bool = True, rates: Collection[float] = (), banner: Name | None = None
     ) -> Row:
         """Return the columns of schema.TRIALS for a report: its own facts, completed from the context.
 
@@ -138,7 +138,7 @@ class Context:
         one process (times, exit code, rate and signal) are ignored if the file holds several reports or the sidecar
         serves several files. A trial is complete if the report or the sidecar says that all requests were sent and
         nobody interrupted it. `rates` are the rates offered by all reports of the file; they help to read the file's
-        name. The name in the `banner` before the report may describe the set-up, too.
+        name. The `banner` before the report may describe the set-up, too.
         """
         unsaid = frozenset() if alone and not self.shared else _OF_ONE_PROCESS
         if facts.get("command"):  # the report's command and the one that was called differ by the program's folder
@@ -168,7 +168,7 @@ class Context:
     def _folder_count(self, resolved: Row, sources: dict[str, str], rates: Collection[float]) -> int | None:
         """Use a folder's number as the repetition unless that is known or the number is the rate; return its level."""
         level = self.level
-        if level is None or (number := int(self.path.split("/")[level])) in rates:
+        if level is None or (number := int(numbered(self.path.split("/")[level])[1])) in rates:
             return None
         if resolved.setdefault("repetition", number) != number:
             return None
@@ -181,7 +181,7 @@ class Context:
         resolved: Row,
         sources: dict[str, str],
         rates: Collection[float],
-        banner: str | None,
+        banner: Name | None,
         *,
         alone: bool,
     ) -> str | None:
@@ -190,15 +190,16 @@ class Context:
         def known(word: str) -> bool:
             return _is_known(word, self.path, facts, resolved)
 
+        own = {rate for rate in (facts.get("offered_rate"),) if rate is not None}
+        told = [(_BANNER, banner.says(own, known))] if banner else []
+        told += [(_FILE_NAME, self.name.says(rates, known, alone=alone))] if self.name else []
         words: dict[str, str] = {}
-        if self.name:
-            said = self.name.says(rates, known, alone=alone)
+        for source, said in told:
             if said.repetition is not None and resolved.get("repetition") is None:
-                resolved["repetition"], sources["repetition"] = said.repetition, _FILE_NAME
-            if said.words and not any(c in _SET_UP and s.startswith(SIDECAR_OF) for c, _, s in self.claims):
-                words = dict.fromkeys(said.words.split(" "), _FILE_NAME)
-        if banner:
-            words = dict.fromkeys(Name(split(banner)).words(known), _BANNER) | words
+                resolved["repetition"], sources["repetition"] = said.repetition, source
+            of_sidecar = any(c in _SET_UP and s.startswith(SIDECAR_OF) for c, _, s in self.claims)
+            if source == _BANNER or not of_sidecar:
+                words |= {word: source for word in (said.words or "").split() if word not in words}
         if words:
             sources["name_words"] = ", ".join(sorted({*words.values()}, reverse=True))
         return " ".join(words) or None
@@ -349,17 +350,17 @@ def read_sidecar(data: bytes) -> Row:
 def context_path(path: str, known: Mapping[str, Any], counted: int | None = None) -> str:
     """Return a file's folder without the levels that `known` (columns of schema.TRIALS) covers; `.` if none is left.
 
-    Covered levels count repetitions, as level `counted` does, contain the offered rate, or are a word of the
-    configuration, such as the backend.
+    Covered levels count repetitions, contain the offered rate, or are a word of the configuration, such as the backend.
+    Of the level `counted` only the words before its number are left.
     """
     words = {str(known[column]).lower() for column in _CONFIGURATION if known.get(column) is not None}
     rate = known.get("offered_rate")
     own = [
-        level
+        numbered(level)[0] if at == counted else level
         for at, level, word, numbers in levels(path.rpartition("/")[0])
-        if at != counted and word not in words and (rate is None or rate not in numbers)
+        if word not in words and (rate is None or rate not in numbers)
     ]
-    return "/".join(own) or "."
+    return "/".join(filter(None, own)) or "."
 
 
 def _is_known(word: str, path: str, facts: Row, known: Row) -> bool:
@@ -383,8 +384,8 @@ def _is_known(word: str, path: str, facts: Row, known: Row) -> bool:
 
 @lru_cache(maxsize=1024)  # the trials of a ramp share a folder
 def levels(folder: str) -> list[tuple[int, str, str, list[float]]]:
-    """Return index, name, lower-case name and numbers of each level that does more than count repetitions."""
-    levels = [_REPETITION.sub("", without_archive(level)) for level in folder.split("/")]
+    """Return index, name, lower-case name and numbers of each level that has more than a time or a repetition."""
+    levels = [_REPETITION.sub("", without_times(without_archive(level))) for level in folder.split("/")]
     return [
         (at, level, level.lower(), [*map(float, _DIGITS.findall(level))]) for at, level in enumerate(levels) if level
     ]

@@ -3,6 +3,7 @@
 A number in a name may be the rate, count repetitions or steps, or belong to the set-up (`mt4`, `kea-2.2`). The rate is
 recognised by the report's own rate. The others are recognised by comparing names of the same form in the folder: a
 number that counts from 0 or 1 without a gap counts repetitions, unless there is exactly one such number for every rate.
+If each name has its own, it may count trials; then the models group them into runs.
 """
 
 from __future__ import annotations
@@ -27,8 +28,11 @@ _ARCHIVES: Final = re.compile(r"\.(?:tar(?:\.gz)?|tgz|zip)\Z", re.IGNORECASE)
 _INSTANT: Final = re.compile(
     r"(?<!\d)(?:(?:19|20)\d\d([-_.]?)[01]\d\1[0-3]\d"  # 2026-11-20, 20261120
     r"(?:[-_. t]?[0-2]\d[-_.:h]?[0-5]\d[-_.:m]?[0-5]\d(?:\.\d+)?s?z?|t[0-2]\d[-_.:h]?[0-5]\dz?)?"  # ... and a time
-    r"|1[4-9]\d{8}(?:\d{3})?)(?!\d)"  # seconds or milliseconds since 1970
+    r"|1[4-9]\d{8}(?:\d{3})?)(?!\d)",  # seconds or milliseconds since 1970
+    re.IGNORECASE,
 )
+_DATE_DIGITS: Final = 8
+_NUMBERED: Final = re.compile(r"(?:(.*\w)[-_ ]+\(?)?([0-9]{1,9})\)?")
 _SEPARATORS: Final = re.compile(r"[\s_\-,;+=@#()\[\]{}~]+|(?<!\d)\.|\.(?!\d)|(?<=\d{3})\.(?=\d{1,3}\Z)")
 _PART: Final = re.compile(r"\d+(?:\.\d+)*|[^\d]+")
 _RATE_BEFORE: Final = frozenset({"rate", "q", "qps", "pps", "lps", "rps", "cps", "load", "offered"})
@@ -46,7 +50,16 @@ _QUANTITY: Final = frozenset(
     }
 )
 _NOISE: Final = _RATE_BEFORE | _REPETITION | _EXECUTION | _STEP_BEHIND | {"output", "out", "log", "result", "results"}
+# Nor does a folder with one of these words, such as `node-1`, hold a repetition.
+_SET_UPS: Final = _QUANTITY | frozenset(
+    {
+        *("build", "case", "cfg", "conf", "config", "device", "dut", "gen", "generator", "host", "issue", "lab"),
+        *("level", "machine", "node", "option", "phase", "profile", "rate", "release", "scenario", "setup", "site"),
+        *("step", "variant", "vm"),
+    }
+)
 _MOST: Final = 999  # repetitions
+_SEVERAL: Final = 5  # names
 
 
 class Said(NamedTuple):
@@ -60,7 +73,7 @@ class Name(NamedTuple):
     """The name of one file, compared with similar names."""
 
     tokens: tuple[_Parts, ...]  # its words in lower case, without ending and time, each split into letters and numbers
-    counting: tuple[Slot, ...] = ()  # the numbers that count from 0 or 1 without a gap over the names of the same form
+    counting: tuple[Slot, ...] = ()  # the numbers that count without a gap over the names of the same form
     paired: tuple[tuple[Slot, Slot], ...] = ()  # of two numbers, those whose values correspond one to one
 
     @property
@@ -68,24 +81,20 @@ class Name(NamedTuple):
         """Return whether it can contain nothing but a rate."""
         return all(_is_rate(parts) or (len(parts) == 1 and parts[0] in _NOISE) for parts in self.tokens)
 
-    def says(self, rates: Collection[float], known: Callable[[str], bool], *, alone: bool) -> Said:
+    def says(self, rates: Collection[float], known: Callable[[str], bool], *, alone: bool = True) -> Said:
         """Return the content of the name for a report in a file that offered these `rates`.
 
-        `known` returns whether a word is a known part of the set-up. `alone`: the file holds a single report.
+        `known` returns whether a word is a known part of the set-up. `alone`: the file holds a single report. The
+        models tell a repetition from a number that counts trials, which goes with one rate only.
         """
         own = {slot for slot, number in _numbers(self.tokens) if number in rates}
         repetition = self._repetition(own)
-        said = self._count(repetition, own, rates, alone=alone) if repetition else None
+        said = self._count(repetition, own) if repetition else None
         dropped = own | ({repetition} if repetition and (said is not None or self._is_step(repetition, own)) else set())
         if repetition and said is None and not own and alone and rates:
-            dropped.add(repetition)  # it counts steps, or follows the rate in another unit
+            dropped.add(repetition)  # it follows the rate in another unit
         words = [word for at in range(len(self.tokens)) if (word := self._word(at, dropped)) and not known(word)]
         return Said(" ".join(words) or None, said)
-
-    def words(self, known: Callable[[str], bool]) -> list[str]:
-        """Return the words of the set-up, including every number that no other word explains."""
-        words = (self._word(at, ()) for at in range(len(self.tokens)))
-        return [word for word in words if word and not known(word)]
 
     def _repetition(self, own: Collection[Slot]) -> Slot | None:
         """Return the number that may count repetitions: a labelled one, else the last or first separate one."""
@@ -113,13 +122,13 @@ class Name(NamedTuple):
         before = self.tokens[at - 1] if at else ()
         return (at, 0) if len(parts) == 1 and before in {(word,) for word in words} and _is_count(parts[0]) else None
 
-    def _count(self, slot: Slot, own: Collection[Slot], rates: Collection[float], *, alone: bool) -> int | None:
+    def _count(self, slot: Slot, own: Collection[Slot]) -> int | None:
         """Return the number as a repetition, if it is one."""
         number = self.tokens[slot[0]][slot[1]]
         before = self._before(slot)
         if before in _REPETITION:
             return int(number)
-        if not _is_count(number) or self._is_step(slot, own) or not (own or not alone or not rates):
+        if not _is_count(number) or self._is_step(slot, own):
             return None
         return int(number) if before in _EXECUTION or slot in self.counting else None
 
@@ -145,15 +154,22 @@ class Name(NamedTuple):
 def names(files: Iterable[str]) -> dict[str, Name]:
     """Return the parsed name of each file of one folder, compared with the others."""
     alike: dict[tuple[_Parts, ...], list[tuple[str, tuple[_Parts, ...]]]] = defaultdict(list)
-    for file in files:
-        tokens = split(file)
+    every = {file: split(file) for file in files}
+    for file, tokens in every.items():
         form = tuple(tuple("#" if part[0].isdecimal() else part for part in parts) for parts in tokens)
         alike[form].append((file, tokens))
+    bare = {*every.values()}
     found: dict[str, Name] = {}
     for form, those in alike.items():
         slots = [(at, n) for at, parts in enumerate(form) for n, part in enumerate(parts) if part == "#"]
         values = {(at, n): [tokens[at][n] for _, tokens in those] for at, n in slots}
-        counting = tuple(slot for slot in slots if counts(values[slot]))
+        # `800.txt`, `800 (2).txt`: the first of the copies has no number
+        first = {at for at, n in slots if all((*tokens[:at], *tokens[at + 1 :]) in bare for _, tokens in those)}
+        counting = tuple(
+            slot
+            for slot in slots
+            if counts([*values[slot], *(["1"] if slot[0] in first else [])]) or _count_all(values[slot])
+        )
         paired = tuple((one, two) for one in slots for two in slots if one != two and _pairs(values[one], values[two]))
         found |= {file: Name(tokens, counting, paired) for file, tokens in those}
     return found
@@ -177,9 +193,30 @@ def counts(numbers: Collection[str]) -> bool:
     return len(values) == 1 or (values[0] < 2 and values[-1] - values[0] == len(values) - 1)
 
 
+@lru_cache(maxsize=1024)
+def numbered(level: str) -> tuple[str, str]:
+    """Return the words before the number of a folder, and the number, as in `memfile (2)`, `memfile-2` or `2`."""
+    found = _NUMBERED.fullmatch(without_times(without_archive(level)))
+    return (found[1] or "", found[2]) if found else ("", "")
+
+
+def _count_all(numbers: Sequence[str]) -> bool:
+    """Return whether each of several names has the number after that of another: they count the trials of a script."""
+    values = {int(number) for number in numbers if _is_count(number)}
+    return len(numbers) >= _SEVERAL and len(values) == len(numbers) == max(values) - min(values) + 1
+
+
 def level_counts(level: str, above: str, beside: Collection[str]) -> bool:
-    """Return whether a numeric folder name counts repetitions; `beside` are all numbers in the parent folder."""
-    return _is_count(level) and above.lower() not in _QUANTITY and counts(beside)
+    """Return whether a folder's number counts repetitions; `beside` are the numbers of folders with the same words."""
+    words, number = numbered(level)
+    before = re.split(r"[\W_]+", (words or above).lower())[-1]
+    return _is_count(number) and before not in _SET_UPS and counts(beside) and (not words or len(beside) > 1)
+
+
+def without_times(level: str) -> str:
+    """Return the name of a folder without times of day, as in `memfile_20261120-130142`; a mere date is kept."""
+    kept = _INSTANT.sub(lambda found: found[0] * (sum(map(str.isdecimal, found[0])) == _DATE_DIGITS), level)
+    return kept if kept == level else kept.strip("-_. ")
 
 
 def without_archive(level: str) -> str:

@@ -25,7 +25,7 @@ from dropline.ingest.context import (
 from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope, whole
 from dropline.ingest.formats import READERS, Reject, Rejected, Row, contents, recognise
 from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_gzip, unpack
-from dropline.ingest.names import Name, level_counts, names
+from dropline.ingest.names import Name, level_counts, names, numbered
 from dropline.ingest.rows import (
     Content,
     Outcome,
@@ -94,12 +94,12 @@ class Neighbours:
         # Sorted so that stems with a common prefix are adjacent.
         self._stems = {folder: sorted(outputs) for folder, outputs in self._outputs.items()}
         self._names: dict[str, dict[str, Name]] = {}  # folder -> parsed names; a cache of a method would be a cycle
-        self._numbers: dict[str, set[str]] = defaultdict(set)  # folder -> numeric names of its subfolders
+        self._numbers: dict[tuple[str, str], set[str]] = defaultdict(set)  # folder, words -> numbers of its subfolders
         for folder in self._files:
             levels = folder.split("/")
             for at, level in enumerate(levels):
-                if level.isdecimal():
-                    self._numbers["/".join(levels[:at])].add(level)
+                words, number = numbered(level)
+                self._numbers["/".join(levels[:at]), words].add(number)
 
     def is_shared(self, sidecar: Found) -> bool:
         """Return whether several processes share a sidecar."""
@@ -112,11 +112,12 @@ class Neighbours:
         return self._names[item.folder].get(item.name) or names([item.name])[item.name]
 
     def level(self, item: Found) -> int | None:
-        """Return the index in the path of the folder whose bare number counts repetitions, or None."""
+        """Return the index in the path of the folder whose number counts repetitions, or None."""
         levels = item.folder.split("/")
         for at in reversed(range(len(levels))):
             above = levels[at - 1] if at else ""
-            if levels[at].isdecimal() and level_counts(levels[at], above, self._numbers["/".join(levels[:at])]):
+            words, number = numbered(levels[at])
+            if number and level_counts(levels[at], above, self._numbers["/".join(levels[:at]), words]):
                 return at
         return None
 

@@ -18,6 +18,7 @@ from dropline.ingest.files import Found, Kind
 from dropline.ingest.formats import Observation, Reject, Report, Row, prefixes
 from dropline.ingest.formats.perfdhcp_options import UNKNOWN_OPTIONS
 from dropline.ingest.lake import Key, Version
+from dropline.ingest.names import names
 from dropline.ingest.schema import TABLES
 from dropline.ingest.telemetry import Sample
 
@@ -116,12 +117,13 @@ def output(
     source = {"campaign": campaign, "source_path": item.path}
     alone = len(reports) == 1
     rates = {rate for report in reports if (rate := report.facts.get("offered_rate")) is not None}
-    named = prefixes.banners(content.data, reports)
-    for index, (report, banner) in enumerate(zip(reports, named, strict=True)):
+    banners = prefixes.banners(content.data, reports)
+    named = names(filter(None, banners))
+    for index, (report, banner) in enumerate(zip(reports, banners, strict=True)):
         facts = {"tool": outcome.raw["format"], **report.facts}
         of_trial = {**source, "trial_id": trial_id(campaign, item.path, content.sha256, index)}
         trial = {
-            **context.resolve(facts, alone=alone, rates=rates, banner=banner),
+            **context.resolve(facts, alone=alone, rates=rates, banner=named.get(banner)),
             **of_trial,
             "source_sha256": content.sha256,
             "report_index": index,

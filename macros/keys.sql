@@ -31,11 +31,12 @@
     )
 {%- endmacro %}
 
-{#- Numbers of a method that a script may set from the rate, by their word: perfdhcp's -R, -f and -F, dnsperf's -q. -#}
+{#- Numbers of a method that a script may set from the rate, by their word: perfdhcp's -R, -f, -F and -D, dnsperf's -q. -#}
 {% macro _numbers() -%}
     {{ return({
         'clients': '[0-9]+ clients?', 'outstanding': '[0-9]+ outstanding',
         'renewals': 'renew rate [0-9.]+/s', 'releases': 'release rate [0-9.]+/s',
+        'drops': 'at most [0-9/]+ drops',
     }) }}
 {%- endmacro %}
 
@@ -55,4 +56,15 @@
         case when {{ groups }}.are_{{ word }}_by_rate then '{{ number }}' else '$^' end
     {%- else -%} '{{ number }}' {%- endif %}, '{{ word }} by rate')
     {%- endfor %}
+{%- endmacro %}
+
+{#- The last date, date and time, or seconds since 1970, in a path; as text, in its order. -#}
+{% macro time_in(path) -%}
+    nullif(regexp_extract({{ path }}, '{{ _time_in_a_path() }}', 1), '')
+{%- endmacro %}
+
+{% macro _time_in_a_path() -%}
+    {%- set date = '(?:19|20)[0-9]{2}[-_.]?[01][0-9][-_.]?[0-3][0-9]' -%}
+    {%- set time = '[-_. tT]?[0-2][0-9][-_.:h]?[0-5][0-9](?:[-_.:m]?[0-5][0-9])?' -%}
+    {{ return('^(?:.*[^0-9])?(' ~ date ~ '(?:' ~ time ~ ')?|1[4-9][0-9]{8}(?:[0-9]{3})?)(?:[^0-9].*)?$') }}
 {%- endmacro %}

@@ -51,7 +51,6 @@ _WORDS: Final[tuple[tuple[str, str, str], ...]] = (
     ("D", "at most {} drops", ""),
     ("P", "preload {}", "0"),
     ("a", "aggressivity {}", "1"),
-    ("b", "base {}", ""),
     ("M", "mac list {}", ""),
     ("Y", "elapsed time raised after {} s", ""),
     ("y", "elapsed time raised for {} s", ""),
@@ -60,7 +59,7 @@ _WORDS: Final[tuple[tuple[str, str, str], ...]] = (
     ("u", "unique addresses checked", ""),
 )
 _ORDERED: Final = frozenset("DTXO")  # their second value applies to the second exchange
-_REPEATED: Final = frozenset({*_ORDERED, "b", "o", "or"})
+_REPEATED: Final = frozenset({*_ORDERED, "o", "or"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,11 +56,37 @@ _IN_DOCKER: Final = '{"log":"'
 IN_JSON: Final = (_IN_DOCKER, '"stdout', ".stdout", '"msg"')
 _DOCKER: Final = re.compile(rf'\{{"log":({_STRING}),"stream":"[a-z]+",(?:"attrs":\{{.*\}},)?"time":"[^"]*"\}}\s*')
 _TIMED: Final = rf"[ \t#=*-]*[\[(]?{TIME}[\])]?"
-_BANNER: Final = re.compile(
-    rf"^{_TIMED}[ \t]*[-:|,]?[ \t]*([^\W\d_](?:[\w.-]{{0,61}}\w)?)[ \t#=*:-]*$".encode(), re.MULTILINE
+_FRAME: Final = re.compile(r"[ \t]*[=#*~_-]{3,}[ \t]*")
+_TIMED_NAME: Final = re.compile(rf"{_TIMED}[ \t]*[-:|,]?[ \t]*([^\W\d_](?:[\w.-]{{0,61}}\w)?)[ \t#=*:-]*")
+_TITLE: Final = re.compile(r"[ \t]*([=#*~>-])\1+[ \t]+(.{1,200}?)[ \t]*[=#*~<-]*[ \t]*")
+_VALUES: Final = re.compile(r"[ \t]*\w+=[^\s=,;]+(?:[ \t,;]+\w+=[^\s=,;]+)+[ \t]*")  # backend=mysql rate=800
+_OTHER: Final = re.compile(  # than a set-up, a rate or a repetition
+    rf"{TIME}|{_CLOCK}|(?<=\d)[ \t]*(?:/|of)[ \t]*\d+|/s\b|per second|[:/|\"']"
+    r"|\b(?:backend|config|ha|ha_mode|mode|product|protocol|server|set_?up|threading)=|=",
+    re.IGNORECASE,
 )
-_NO_NAMES: Final = frozenset({"begin", "run", "running", "start", "started", "starting", "test"})
-_LOGGED: Final = re.compile(_TIMED.encode())
+_NO_NAMES: Final = frozenset(
+    {
+        *(
+            "a",
+            "an",
+            "and",
+            "at",
+            "begin",
+            "benchmark",
+            "for",
+            "in",
+            "leases",
+            "of",
+            "on",
+            "perf",
+            "queries",
+            "requests",
+        ),
+        *("running", "s", "start", "started", "starting", "test", "testing", "the", "to", "using", "with"),
+    }
+)
+_LOGGED: Final = re.compile(rf"{_TIMED}[ \t]*")
 
 
 class Text(NamedTuple):
@@ -169,17 +195,38 @@ def _strings(text: str) -> Iterator[Text]:
             yield Text(line, found + "\n", () if match.re is _STDOUT_LINES else (note,))
 
 
-def banners(data: bytes, reports: Sequence[Report]) -> Iterator[str | None]:
-    """Yield for each report of a file the name in the banner directly before it, or None."""
+def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
+    """Return for each report of a file the words of the banner directly before it; those of a title are for all below.
+
+    A line of several `name=value` is a banner if it has the report's rate; else it may tell of the trial before.
+    """
     if all(report.line < 2 for report in reports):
-        yield from (None for _ in reports)
-        return
-    text = unpack(data, MAX_TEXT_BYTES)[0].replace(b"\r\r\n", b"\n").replace(b"\r\n", b"\n")
-    lines = text.splitlines() if _BANNER.search(text) else []
+        return [""] * len(reports)
+    lines = unpack(data, MAX_TEXT_BYTES)[0].replace(b"\r\r\n", b"\n").replace(b"\r\n", b"\n").splitlines()
+    found, title = [], ""
     for report in reports:
-        above = (lines[number] for number in range(min(report.line, len(lines)) - 2, -1, -1) if lines[number].strip())
-        banner = _BANNER.fullmatch(next(above, b""))
-        name = banner[1].decode("utf-8", "replace") if banner else None
-        # If every line of a log has a time, none of them is a banner.
-        logged = name is not None and _LOGGED.match(lines[report.line - 1])
-        yield None if logged or str(name).lower() in _NO_NAMES else name
+        first, *above = _from_below(lines[max(report.line - _SAMPLE, 0) : report.line])
+        if logged := _LOGGED.match(first):  # if every line of a log has a time, it is no part of a banner
+            above = [_LOGGED.sub("", line, 1) for line in above]
+        nearest = f"== {above[1]}" if _FRAME.fullmatch(above[0]) and _FRAME.fullmatch(above[2]) else above[0]
+        if match := _TITLE.fullmatch(nearest):
+            title = _words(match[2])
+        timed = None if logged else _TIMED_NAME.fullmatch(nearest)
+        values = _VALUES.fullmatch(nearest) if report.facts.get("offered_rate") in _rates(nearest) else None
+        found.append(_words(timed[1]) if timed else _words(values[0]) if values else title)
+    return found
+
+
+def _from_below(lines: Sequence[bytes]) -> list[str]:
+    """Return the last four lines that are not blank, the last one first."""
+    found = (line[:_LONGEST].decode("utf-8", "replace") for line in reversed(lines) if line.strip())
+    return [*islice(found, 4), "", "", "", ""][:4]
+
+
+def _words(banner: str) -> str:
+    """Return the words of a banner that may tell of the set-up, the rate or the repetition."""
+    return " ".join(word for word in _OTHER.sub(" ", banner).split() if word.lower() not in _NO_NAMES)
+
+
+def _rates(line: str) -> set[float]:
+    return {float(number) for number in re.findall(r"=(\d{1,12}(?:\.\d{1,6})?)(?![\w.])", line)}

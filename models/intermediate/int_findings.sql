@@ -404,8 +404,33 @@ run_findings as (
 
 ),
 
+set_ups_in_order as (
+
+    select
+        runs.configuration_id,
+        count(*) as runs,
+        min(run_capacity.rate) as lowest_rate,
+        max(run_capacity.rate) as highest_rate
+    from runs
+    left join run_capacity on runs.run_id = run_capacity.run_id
+    where runs.is_told_by_order
+    group by runs.configuration_id
+
+),
+
 configuration_findings as (
 
+    select
+        configuration_id,
+        'runs_by_order' as finding,
+        -- more than repetitions on a noisy machine differ
+        case when highest_rate > 1.5 * lowest_rate then 'warning' else 'info' end as severity,
+        'No name tells a repetition: the order or the times of the trials do. Its ' || {{ counted('runs', 'run') }}
+        || ' reach ' || cast(round(lowest_rate) as bigint) || ' to ' || cast(round(highest_rate) as bigint)
+        || '/s; if they are of different set-ups, distinguish them by name, sidecar or `path:`.' as detail
+    from set_ups_in_order
+    where highest_rate is not null
+    union all
     select
         configuration_id,
         'too_few_runs' as finding,

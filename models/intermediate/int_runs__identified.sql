@@ -15,6 +15,7 @@ runs as (
         any_value(unnamed_folder) as unnamed_folder,
         any_value(method) as options,
         any_value(repetition) as repetition,
+        any_value(is_told_by_order) as is_told_by_order,
         any_value(rate_unit) as rate_unit,
         any_value(drop_time_s) as drop_time_s,
         min(host_id) as host_id,

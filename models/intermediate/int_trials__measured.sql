@@ -18,9 +18,9 @@ server_configs as (
 
 ),
 
-files as (
+identified as (
 
-    select * from {{ ref('stg_raw_files') }}
+    select * from {{ ref('int_trials__identified') }}
 
 ),
 
@@ -57,273 +57,25 @@ exchange_totals as (
 
 ),
 
-described_campaigns as (
-
-    select distinct campaign
-    from files
-    where format = 'campaign'
-
-),
-
--- what tells of the runs, without the texts of a trial: sorted and joined with itself below
-told as (
-
-    select
-        trial_id,
-        campaign,
-        source_path,
-        context_path,
-        name_words,
-        stem,
-        report_index,
-        {{ configuration_columns() }},
-        method,
-        repetition,
-        offered_rate,
-        achieved_rate,
-        sent,
-        received,
-        started_at,
-        server_wiped,
-        command is not null as has_command,
-        rate_unit,
-        {{ json_text('details', 'run') }} as tool_run,
-        coalesce(method like 'statistics polls%', false) as is_of_polls
-    from {{ ref('stg_trials') }}
-
-),
-
--- nearly every stem is of one trial; a file with several of them, or a shared hash, only lets more through
-shared_stems as (
-
-    select hash(campaign, stem, tool) as stem_hash
-    from told
-    group by hash(campaign, stem, tool)
-    having count(*) > 1
-
-),
-
-files_of_processes as (
-
-    -- the text and the JSON of one process tell of the same trials: the fuller one counts
-    select
-        campaign,
-        source_path,
-        first_value(source_path) over (
-            partition by campaign, stem, tool
-            order by
-                count(*) desc,
-                count(sent) + count(received) + count(achieved_rate) + count(*) filter (where has_command) desc,
-                source_path
-        ) as fullest_path
-    from told
-    where hash(campaign, stem, tool) in (select shared_stems.stem_hash from shared_stems)
-    group by campaign, stem, tool, source_path
-
-),
-
-files_of_tool_runs as (
-
-    -- polls, results and exports of one run of CyberFlood name it: the results count, of polls alone the last ones
-    select
-        trial_id,
-        campaign,
-        source_path,
-        tool,
-        tool_run,
-        rate_unit,
-        is_of_polls,
-        first_value(source_path) over (
-            partition by campaign, tool, tool_run
-            order by is_of_polls asc, sent desc nulls last, source_path asc
-        ) as fullest_path
-    from told
-    where tool_run is not null
-
-),
-
-duplicates as (
-
-    select
-        told.trial_id,
-        same_report.trial_id as duplicate_of
-    from told
-    inner join files_of_processes
-        on told.campaign = files_of_processes.campaign
-            and told.source_path = files_of_processes.source_path
-            and told.source_path <> files_of_processes.fullest_path
-    -- two processes may share a name, too (rate500.st, rate500.mt), but not what they counted
-    inner join told as same_report
-        on told.campaign = same_report.campaign
-            and files_of_processes.fullest_path = same_report.source_path
-            and told.report_index = same_report.report_index
-            and coalesce(told.sent = same_report.sent, true)
-            and coalesce(told.received = same_report.received, true)
-            and coalesce(told.started_at = same_report.started_at, true)
-    where told.tool_run is null
-    union all
-    select
-        files_of_tool_runs.trial_id,
-        min(counted.trial_id) as duplicate_of
-    from files_of_tool_runs
-    inner join files_of_tool_runs as counted
-        on files_of_tool_runs.campaign = counted.campaign
-            and files_of_tool_runs.tool = counted.tool
-            and files_of_tool_runs.tool_run = counted.tool_run
-            and files_of_tool_runs.fullest_path = counted.source_path
-            and files_of_tool_runs.source_path <> counted.source_path
-            -- connections/s beside Mbit/s are told by one file only
-            and (files_of_tool_runs.is_of_polls or files_of_tool_runs.rate_unit = counted.rate_unit)
-    group by files_of_tool_runs.trial_id
-
-),
-
-with_folder as (
-
-    select
-        told.*,
-        case
-            -- nothing but folder and file name tell such trials apart
-            when
-                (described_campaigns.campaign is null and told.scenario is null)
-                or (told.product is null and told.backend is null and told.threading is null)
-                then
-                    case
-                        when told.name_words is null then told.context_path
-                        when told.context_path = '.' then told.name_words
-                        else concat_ws('/', told.context_path, told.name_words)
-                    end
-            else told.name_words
-        end as unnamed_folder
-    from told
-    left join described_campaigns on told.campaign = described_campaigns.campaign
-
-),
-
--- a script may set perfdhcp's clients (-R), renewals (-f) or releases (-F), or dnsperf's window (-q), from the rate
-campaigns_of_methods as (
-
-    select campaign
-    from told
-    group by campaign
-    having count(distinct method) > 2
-
-),
-
-with_alike as (
-
-    select
-        *,
-        {{ with_numbers_by_rate('method') }} as alike
-    from with_folder
-    where campaign in (select campaigns_of_methods.campaign from campaigns_of_methods)
-
-),
-
-with_family as (
-
-    select
-        trial_id,
-        offered_rate,
-        method,
-        {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, alike') }} as family_id
-    from with_alike
-
-),
-
--- three numbers or more, each at rates of its own, and few of them at two, as a script may round. Several numbers at
--- one rate, or each at many rates, are compared on purpose.
-ramps as (
-
-    select
-        {{ numbers_by_rate('method') }},
-        family_id
-    from with_family
-    group by family_id
-    having
-        count(distinct method) > 2
-        and 2 * count(distinct method) > count(distinct offered_rate)
-        and count(distinct concat_ws(' ', method, offered_rate)) = count(distinct offered_rate)
-
-),
-
-methods_of_ramps as (
-
-    select
-        with_family.trial_id,
-        {{ with_numbers_by_rate('with_family.method', 'ramps') }} as method
-    from with_family
-    inner join ramps on with_family.family_id = ramps.family_id
-
-),
-
-with_method as (
-
-    select
-        {{ all_but('with_folder', 'method') }},
-        coalesce(methods_of_ramps.method, with_folder.method) as method
-    from with_folder
-    left join methods_of_ramps on with_folder.trial_id = methods_of_ramps.trial_id
-
-),
-
-own_runs as (
-
-    select
-        trial_id,
-        unnamed_folder,
-        method,
-        offered_rate,
-        started_at,
-        server_wiped,
-        {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, method, repetition') }} as run_id
-    from with_method
-
-),
-
-runs_of_duplicates as (
-
-    select
-        own_runs.trial_id,
-        own_runs.run_id
-    from own_runs
-    where own_runs.trial_id in (select duplicates.duplicate_of from duplicates)
-
-),
-
-with_runs as (
-
-    select
-        {{ all_but('own_runs', 'run_id') }},
-        duplicates.duplicate_of,
-        -- a duplicate belongs to the run of the trial that counts
-        coalesce(runs_of_duplicates.run_id, own_runs.run_id) as run_id
-    from own_runs
-    left join duplicates on own_runs.trial_id = duplicates.trial_id
-    left join runs_of_duplicates on duplicates.duplicate_of = runs_of_duplicates.trial_id
-
-),
-
 -- of the few runs with a trial before which the server kept its leases: to sort all runs would take much longer
 unwiped_runs as (
 
     select
-        with_runs.trial_id,
+        identified.trial_id,
         sum(exchange_totals.completed_exchanges) over (
-            partition by with_runs.run_id
-            order by
-                with_runs.started_at nulls last,
-                with_runs.offered_rate nulls last,
-                with_runs.trial_id
+            partition by identified.run_id
+            order by trials.started_at nulls last, trials.offered_rate nulls last, trials.trial_id
             rows unbounded preceding
         ) as exchanges_so_far
-    from with_runs
-    left join exchange_totals on with_runs.trial_id = exchange_totals.trial_id
+    from identified
+    inner join trials on identified.trial_id = trials.trial_id
+    left join exchange_totals on identified.trial_id = exchange_totals.trial_id
     where
-        with_runs.run_id in (
+        identified.run_id in (
             select kept.run_id
-            from with_runs as kept
-            where kept.server_wiped = false
+            from identified as kept
+            inner join trials as unwiped on kept.trial_id = unwiped.trial_id
+            where unwiped.server_wiped = false
         )
 
 ),
@@ -331,11 +83,13 @@ unwiped_runs as (
 joined as (
 
     select
-        {{ all_but('trials', 'method') }},
-        with_runs.run_id,
-        with_runs.method,
-        with_runs.unnamed_folder,
-        with_runs.duplicate_of,
+        {{ all_but('trials', 'method, repetition') }},
+        identified.run_id,
+        identified.method,
+        identified.repetition,
+        identified.is_told_by_order,
+        identified.unnamed_folder,
+        identified.duplicate_of,
         case
             -- an offer is no lease
             when trials.rate_unit = 'exchanges/s' then null
@@ -384,7 +138,7 @@ joined as (
         -- perfdhcp's rate is answers over wall time, so the two of them tell when a limit ended the trial early
         exchange_totals.last_received / nullif(trials.achieved_rate, 0) as elapsed_s
     from trials
-    inner join with_runs on trials.trial_id = with_runs.trial_id
+    inner join identified on trials.trial_id = identified.trial_id
     left join unwiped_runs on trials.trial_id = unwiped_runs.trial_id
     left join exchange_totals on trials.trial_id = exchange_totals.trial_id
     left join observed on trials.trial_id = observed.trial_id

@@ -46,7 +46,7 @@ select
     trials.testbed,
     trials.host_id,
     trials.server_config_id,
-    trials.repetition,
+    measured.repetition,
     trials.offered_rate,
     measured.computed_rate as achieved_rate,
     trials.achieved_rate as reported_rate,

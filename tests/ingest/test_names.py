@@ -89,10 +89,16 @@ def test_a_number_that_goes_with_the_rate_counts_steps(form):
     assert len({words for words, _ in said(files, rates=RATES)}) == 1
 
 
-def test_where_the_rate_is_not_in_the_name_a_number_may_count_steps():
-    files = [f"memfile-{number}.txt" for number in (1, 2, 3, 4)]
-    assert said(files, rates=RATES) == [("memfile", None)] * 4
-    assert said([f"run{number}.txt" for number in (1, 2, 3, 4)], rates=RATES) == [(None, None)] * 4
+@pytest.mark.parametrize("form", ["memfile-{}.txt", "memfile_run{}.txt", "{:03}.memfile.txt"])
+@pytest.mark.parametrize("first", [1, 22])
+def test_a_number_that_counts_trials_is_told_for_the_models_to_group_them(form, first):
+    numbers = range(first, first + 5)
+    assert said([form.format(number) for number in numbers]) == [("memfile", number) for number in numbers]
+
+
+def test_the_first_of_copies_has_no_number():
+    files = ["memfile 800.txt", "memfile 800 (2).txt", "memfile 800 (3).txt"]
+    assert said(files, rates=[800] * 3) == [("memfile", None), ("memfile", 2), ("memfile", 3)]
 
 
 def test_of_files_of_whole_ramps_and_of_trials_without_a_rate_it_counts_repetitions():
@@ -126,6 +132,11 @@ def test_one_file_alone_says_the_same_as_among_its_repetitions():
         ("1", "threads", "12", False),
         ("x", "runs", "12", False),
         ("4000", "memfile", ["4000"], False),
+        ("memfile-1", "", "12", True),
+        ("memfile (2)", "", "12", True),
+        ("memfile_1-20241120T130142", "", "12", True),
+        ("memfile-1", "", "1", False),
+        ("node-1", "", "12", False),
     ],
 )
 def test_a_folder_called_by_a_number_counts_repetitions_if_its_neighbours_count(level, above, beside, repeats):

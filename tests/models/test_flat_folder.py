@@ -1,6 +1,7 @@
 """Results as people keep them, without a word beside them: what belongs together is told by names, or doubted."""
 
 import shutil
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,8 @@ from tests.homes import asking, built
 
 RUNS = Path(__file__).parents[2] / "examples" / "kea-2.2-backends" / "runs"
 SET_UPS = {"memfile": "v4_st_memfile_none", "mysql": "v4_st_mysql_none"}
-POOLED = ("v4_st_mysql_none", "v4_mt4_postgresql_none")  # at the same rates
-# folder -> the form of a path in it, for a set-up, a rate and a repetition
+POOLED = {"txt": "v4_st_mysql_none", "out": "v4_mt4_postgresql_none"}  # at the same rates
+# folder -> the form of a path in it, for a set-up, a rate, a repetition and the number of a trial
 LAYOUTS = {
     "folders": "{0}/rep{2}/rate{1}.txt",
     "flat": "{0}-{1}-{2}.txt",
@@ -20,26 +21,45 @@ LAYOUTS = {
     "banners": "run{2}.txt",
     "described": "{0}-{1}-{2}.txt",
     "clients": "{0}_r{1}_R{1}0_rep{2}.txt",  # -R set from -r
+    "rates": "{0}/{1}/{2}.txt",
+    "counted": "{3:03}_{0}_{1}.txt",
+    "run-folders": "{0}/run{3}/perfdhcp.log",
+    "ends": "{0}-{2}/{1}.txt",
+    "moments": "{0}_2024030{2}-120011/{1}.txt",
+    "moments-of-files": "{0}-{1}-2024-03-0{2}T12:00:11.txt",
+    "appended": "{0}.log",
+    "titles": "all.log",
+    "values": "all.log",
 }
-BANNER = "2021-02-09 11:29:{1:.2} - {0}\n"  # as the UK Ministry of Justice's log of a fail-over has it
+BANNERS = {
+    "banners": "2021-02-09 11:29:{1:.2} - {0}\n",  # as the UK Ministry of Justice's log of a fail-over has it
+    "titles": "==========\n{0} at {1}/s, run {2} of 3\n==========\n\n",
+    "values": "backend={0} rep={2} rate={1}\n",
+}
+LABELS = {"numbers": "/runs", "titles": " all", "values": " all"}
 
 
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory):
     root = tmp_path_factory.mktemp("kept")
-    for name, set_up in SET_UPS.items():
-        for output in RUNS.glob(f"{set_up}/rep[123]/rate*.txt"):
-            rate, repetition = output.stem.removeprefix("rate"), output.parent.name.removeprefix("rep")
-            for layout, form in LAYOUTS.items():
-                place = root / layout / form.format(name, rate, repetition)
-                place.parent.mkdir(parents=True, exist_ok=True)
-                clients = f"-R {rate}0" if layout == "clients" else "-R 10000000"
-                with place.open("ab") as file:
-                    file.write(BANNER.format(name, rate).encode() if layout == "banners" else b"")
-                    file.write(output.read_bytes().replace(b"-R 10000000", clients.encode()))
+    outputs = [
+        (name, int(output.stem.removeprefix("rate")), repetition, output.read_bytes())
+        for name, set_up in SET_UPS.items()
+        for repetition in (1, 2, 3)
+        for output in RUNS.glob(f"{set_up}/rep{repetition}/rate*.txt")
+    ]
+    for number, (name, rate, repetition, report) in enumerate(sorted(outputs, key=itemgetter(0, 2, 1))):
+        for layout, form in LAYOUTS.items():
+            place = root / layout / form.format(name, rate, repetition, number)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            clients = f"-R {rate}0" if layout == "clients" else "-R 10000000"
+            with place.open("ab") as file:
+                file.write(BANNERS.get(layout, "").format(name, str(rate), repetition).encode())
+                file.write(report.replace(b"-R 10000000", clients.encode()))
     (root / "pooled").mkdir()
-    for number, output in enumerate(output for set_up in POOLED for output in RUNS.glob(f"{set_up}/rep1/rate*.txt")):
-        shutil.copy(output, root / "pooled" / f"out.{number}")
+    for ending, set_up in POOLED.items():
+        for output in RUNS.glob(f"{set_up}/rep1/rate*.txt"):
+            shutil.copy(output, root / "pooled" / f"{output.stem}.{ending}")
     (root / "described" / "campaign.yaml").write_text("campaign: described\ndefaults: {product: ISC Kea}\n")
     with asking(built(tmp_path_factory.mktemp("home"), *(root / layout for layout in (*LAYOUTS, "pooled")))) as asked:
         yield asked
@@ -47,7 +67,7 @@ def warehouse(tmp_path_factory):
 
 def capacities(warehouse, campaign):
     return warehouse(
-        """select split_part(configuration, ' ', -1), runs, round(lps, 6), status from leases_per_second
+        """select split_part(configuration, 'DHCPv4 ', 2), runs, round(lps, 6), status from leases_per_second
         where campaign = ? order by lps""",
         campaign,
     )
@@ -57,9 +77,10 @@ def capacities(warehouse, campaign):
 def test_names_tell_set_ups_and_repetitions_apart_as_folders_do(layout, warehouse):
     plain = capacities(warehouse, "folders")
     assert [(name, runs) for name, runs, *_ in plain] == [("mysql", 3), ("memfile", 3)]
-    assert [row[1:] for row in capacities(warehouse, layout)] == [row[1:] for row in plain]
-    label = {"numbers": "/runs"}.get(layout, "")
-    assert [row[0] for row in capacities(warehouse, layout)] == [f"mysql{label}", f"memfile{label}"]
+    told = capacities(warehouse, layout)
+    assert [row[1:] for row in told] == [row[1:] for row in plain]
+    label = LABELS.get(layout, "")
+    assert [row[0] for row in told] == [f"mysql{label}", f"memfile{label}"]
 
 
 def test_every_run_is_one_ramp(warehouse):
@@ -80,6 +101,9 @@ def test_trials_at_one_rate_of_one_run_that_differ_beyond_chance_are_a_warning(w
 
 
 def test_where_a_value_comes_from_is_told(warehouse):
+    assert warehouse(
+        "select campaign, severity from quality_findings where finding = 'runs_by_order' group by all order by all"
+    ) == [(layout, "info") for layout in ("appended", "counted", "moments", "moments-of-files", "run-folders")]
     assert warehouse(
         """select distinct context_sources['repetition'], context_sources['name_words'] from trials
         where campaign in ('flat', 'described')"""
