@@ -230,8 +230,8 @@ def _is_count(number: str) -> bool:
 
 def _is_rate(parts: _Parts) -> bool:
     """Return whether a token's unit makes it a rate, whatever the report's own rate."""
-    if len(parts) == 2 and parts[0] in _RATE_BEFORE:
-        return parts[1][0].isdecimal()
+    if len(parts) > 1 and parts[0] in _RATE_BEFORE:
+        return parts[1][0].isdecimal() and (len(parts) == 2 or _is_rate(parts[1:]))
     behind = parts[-1] if len(parts) > 1 and parts[0][0].isdecimal() else ""
     found = _RATE_BEHIND.fullmatch(behind)
     return len(parts) == 2 and bool(behind in _STEP_BEHIND or (found and len(behind) > 1))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -59,6 +59,7 @@ _TIMED: Final = rf"[ \t#=*-]*[\[(]?{TIME}[\])]?"
 _FRAME: Final = re.compile(r"[ \t]*[=#*~_-]{3,}[ \t]*")
 _TIMED_NAME: Final = re.compile(rf"{_TIMED}[ \t]*[-:|,]?[ \t]*([^\W\d_](?:[\w.-]{{0,61}}\w)?)[ \t#=*:-]*")
 _TITLE: Final = re.compile(r"[ \t]*([=#*~>-])\1+[ \t]+(.{1,200}?)[ \t]*[=#*~<-]*[ \t]*")
+_HEADING: Final = re.compile(rb"(#{2,6})[ \t]+(.{1,200})")  # of Markdown, below that of the document
 _VALUES: Final = re.compile(r"[ \t]*\w+=[^\s=,;]+(?:[ \t,;]+\w+=[^\s=,;]+)+[ \t]*")  # backend=mysql rate=800
 _OTHER: Final = re.compile(  # than a set-up, a rate or a repetition
     rf"{TIME}|{_CLOCK}|(?<=\d)[ \t]*(?:/|of)[ \t]*\d+|/s\b|per second|[:/|\"']"
@@ -198,23 +199,39 @@ def _strings(text: str) -> Iterator[Text]:
 def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
     """Return for each report of a file the words of the banner directly before it; those of a title are for all below.
 
-    A line of several `name=value` is a banner if it has the report's rate; else it may tell of the trial before.
+    A line of several `name=value` is a banner if it has the report's rate; else it may tell of the trial before. In
+    Markdown the headings above the block of code are the title.
     """
     if all(report.line < 2 for report in reports):
         return [""] * len(reports)
-    lines = unpack(data, MAX_TEXT_BYTES)[0].replace(b"\r\r\n", b"\n").replace(b"\r\n", b"\n").splitlines()
-    found, title = [], ""
+    text = unpack(data, MAX_TEXT_BYTES)[0].replace(b"\r\r\n", b"\n").replace(b"\r\n", b"\n")
+    lines = text.splitlines()
+    found, title, blocks = [], "", [*_blocks(lines)] if b"```" in text or b"~~~" in text else []
     for report in reports:
-        first, *above = _from_below(lines[max(report.line - _SAMPLE, 0) : report.line])
-        if logged := _LOGGED.match(first):  # if every line of a log has a time, it is no part of a banner
+        begin, *above = _from_below(lines[max(report.line - _SAMPLE, 0) : report.line])
+        if logged := _LOGGED.match(begin):  # if every line of a log has a time, it is no part of a banner
             above = [_LOGGED.sub("", line, 1) for line in above]
         nearest = f"== {above[1]}" if _FRAME.fullmatch(above[0]) and _FRAME.fullmatch(above[2]) else above[0]
         if match := _TITLE.fullmatch(nearest):
             title = _words(match[2])
+        title = next((_words(headings) for first, last, headings in blocks if first < report.line <= last), title)
         timed = None if logged else _TIMED_NAME.fullmatch(nearest)
         values = _VALUES.fullmatch(nearest) if report.facts.get("offered_rate") in _rates(nearest) else None
         found.append(_words(timed[1]) if timed else _words(values[0]) if values else title)
     return found
+
+
+def _blocks(lines: Iterable[bytes]) -> Iterator[tuple[int, int, str]]:
+    """Yield the first line, the last line and the headings of each block of code in Markdown."""
+    begin, headings = 0, dict[int, str]()
+    for number, line in enumerate(lines, 1):
+        if line.lstrip().startswith((b"```", b"~~~")):
+            if begin:
+                yield begin, number, " ".join(headings.values())
+            begin = 0 if begin else number
+        elif not begin and (heading := _HEADING.match(line)):
+            above = {depth: text for depth, text in headings.items() if depth < len(heading[1])}
+            headings = above | {len(heading[1]): heading[2].decode("utf-8", "replace")}
 
 
 def _from_below(lines: Sequence[bytes]) -> list[str]:

@@ -223,13 +223,13 @@ with_method as (
 
 ),
 
--- a number may count trials instead of repetitions: then each goes with one rate
+-- a number may count trials instead of repetitions: then each goes with one rate (as sent, rates differ by less)
 places_of_numbered_trials as (
 
     select hash(campaign, context_path, name_words) as place_hash
     from told
     group by hash(campaign, context_path, name_words)
-    having max(repetition) - min(repetition) + 1 >= count(*) and min(offered_rate) < max(offered_rate)
+    having max(repetition) - min(repetition) + 1 >= count(*) and max(offered_rate) > 1.05 * min(offered_rate)
 
 ),
 
@@ -265,7 +265,7 @@ ordered_set_ups as (
     from unplaced
     group by set_up_id
     having
-        (count(distinct repetition) = count(*) and count(distinct offered_rate) > 1)
+        (count(distinct repetition) = count(*) and max(offered_rate) > 1.05 * min(offered_rate))
         or (
             count(repetition) = 0
             and count(*) > count(distinct offered_rate)

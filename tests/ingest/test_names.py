@@ -47,7 +47,7 @@ REPEATED = {
     "mysql {0} #{1}.txt": "mysql",
     "mysql-{0} ({1}).txt": "mysql",
     "rate{0}.{1}": None,
-    "mysql_trial{1}_q{0}.txt": "mysql",
+    "mysql_trial{1}_load25pct_q{0}.txt": "mysql",
     "mysql-4-threads-{0}-{1}.txt": "mysql 4 threads",
 }
 

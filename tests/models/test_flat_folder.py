@@ -30,11 +30,13 @@ LAYOUTS = {
     "appended": "{0}.log",
     "titles": "all.log",
     "values": "all.log",
+    "markdown": "{0}.md",
 }
 BANNERS = {
     "banners": "2021-02-09 11:29:{1:.2} - {0}\n",  # as the UK Ministry of Justice's log of a fail-over has it
     "titles": "==========\n{0} at {1}/s, run {2} of 3\n==========\n\n",
     "values": "backend={0} rep={2} rate={1}\n",
+    "markdown": "## Run {2}\n\n### {1}/s\n\n~~~\n",
 }
 LABELS = {"numbers": "/runs", "titles": " all", "values": " all"}
 
@@ -55,7 +57,7 @@ def warehouse(tmp_path_factory):
             clients = f"-R {rate}0" if layout == "clients" else "-R 10000000"
             with place.open("ab") as file:
                 file.write(BANNERS.get(layout, "").format(name, str(rate), repetition).encode())
-                file.write(report.replace(b"-R 10000000", clients.encode()))
+                file.write(report.replace(b"-R 10000000", clients.encode()) + b"~~~\n" * (layout == "markdown"))
     (root / "pooled").mkdir()
     for ending, set_up in POOLED.items():
         for output in RUNS.glob(f"{set_up}/rep1/rate*.txt"):
