@@ -1,50 +1,8 @@
 with
 
-trials as (
-
-    select * from {{ ref('stg_trials') }}
-
-),
-
-files as (
-
-    select * from {{ ref('stg_raw_files') }}
-
-),
-
-described_campaigns as (
-
-    select distinct campaign
-    from files
-    where format = 'campaign'
-
-),
-
--- what tells of the runs, without the texts of a trial: sorted and joined with itself below
 told as (
 
-    select
-        trial_id,
-        campaign,
-        source_path,
-        context_path,
-        name_words,
-        stem,
-        report_index,
-        {{ configuration_columns() }},
-        method,
-        repetition,
-        offered_rate,
-        achieved_rate,
-        sent,
-        received,
-        started_at,
-        server_wiped,
-        command is not null as has_command,
-        rate_unit,
-        {{ json_text('details', 'run') }} as tool_run,
-        coalesce(method like 'statistics polls%', false) as is_of_polls
-    from trials
+    select * from {{ ref('int_trials__labelled') }}
 
 ),
 
@@ -133,28 +91,6 @@ duplicates as (
 
 ),
 
-with_folder as (
-
-    select
-        told.*,
-        case
-            -- nothing but folder and file name tell such trials apart
-            when
-                (described_campaigns.campaign is null and told.scenario is null)
-                or (told.product is null and told.backend is null and told.threading is null)
-                then
-                    case
-                        when told.name_words is null then told.context_path
-                        when told.context_path = '.' then told.name_words
-                        else concat_ws('/', told.context_path, told.name_words)
-                    end
-            else told.name_words
-        end as unnamed_folder
-    from told
-    left join described_campaigns on told.campaign = described_campaigns.campaign
-
-),
-
 -- a script may set perfdhcp's clients (-R), renewals (-f), releases (-F) or most drops (-D), or dnsperf's window (-q),
 -- from the rate
 campaigns_of_methods as (
@@ -171,7 +107,7 @@ with_alike as (
     select
         *,
         {{ with_numbers_by_rate('method') }} as alike
-    from with_folder
+    from told
     where campaign in (select campaigns_of_methods.campaign from campaigns_of_methods)
 
 ),
@@ -213,22 +149,12 @@ methods_of_ramps as (
 
 ),
 
-with_method as (
-
-    select
-        {{ all_but('with_folder', 'method') }},
-        coalesce(methods_of_ramps.method, with_folder.method) as method
-    from with_folder
-    left join methods_of_ramps on with_folder.trial_id = methods_of_ramps.trial_id
-
-),
-
 -- a number may count trials instead of repetitions: then each goes with one rate (as sent, rates differ by less)
 places_of_numbered_trials as (
 
-    select hash(campaign, context_path, name_words) as place_hash
+    select place_hash
     from told
-    group by hash(campaign, context_path, name_words)
+    group by place_hash
     having max(repetition) - min(repetition) + 1 >= count(*) and max(offered_rate) > 1.05 * min(offered_rate)
 
 ),
@@ -237,22 +163,39 @@ places_of_numbered_trials as (
 unplaced as (
 
     select
+        told.trial_id,
+        told.campaign,
+        told.source_path,
+        told.report_index,
+        {{ configuration_columns_of('told') }},
+        told.unnamed_folder,
+        told.repetition,
+        told.offered_rate,
+        coalesce(cast(told.started_at as string), {{ time_in('told.source_path') }}) as moment,
+        coalesce(methods_of_ramps.method, told.method) as method
+    from told
+    left join methods_of_ramps on told.trial_id = methods_of_ramps.trial_id
+    where
+        (
+            told.repetition is null
+            or told.place_hash in (select places_of_numbered_trials.place_hash from places_of_numbered_trials)
+        )
+        and told.offered_rate is not null
+        and told.trial_id not in (select duplicates.trial_id from duplicates)
+
+),
+
+of_set_ups as (
+
+    select
         trial_id,
         source_path,
         report_index,
         repetition,
         offered_rate,
-        coalesce(cast(started_at as string), {{ time_in('source_path') }}) as moment,
+        moment,
         {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, method') }} as set_up_id
-    from with_method
-    where
-        (
-            repetition is null
-            or hash(campaign, context_path, name_words)
-            in (select places_of_numbered_trials.place_hash from places_of_numbered_trials)
-        )
-        and offered_rate is not null
-        and trial_id not in (select duplicates.trial_id from duplicates)
+    from unplaced
 
 ),
 
@@ -262,7 +205,7 @@ ordered_set_ups as (
     select
         set_up_id,
         count(repetition) = 0 and 2 * count(distinct moment) <= count(*) as is_moment_of_run
-    from unplaced
+    from of_set_ups
     group by set_up_id
     having
         (count(distinct repetition) = count(*) and max(offered_rate) > 1.05 * min(offered_rate))
@@ -277,16 +220,16 @@ ordered_set_ups as (
 in_order as (
 
     select
-        unplaced.trial_id,
-        unplaced.set_up_id,
-        unplaced.offered_rate,
-        case when ordered_set_ups.is_moment_of_run then unplaced.moment end as series,
+        of_set_ups.trial_id,
+        of_set_ups.set_up_id,
+        of_set_ups.offered_rate,
+        case when ordered_set_ups.is_moment_of_run then of_set_ups.moment end as series,
         row_number() over (
-            partition by unplaced.set_up_id
-            order by unplaced.repetition, unplaced.moment, unplaced.source_path, unplaced.report_index
+            partition by of_set_ups.set_up_id
+            order by of_set_ups.repetition, of_set_ups.moment, of_set_ups.source_path, of_set_ups.report_index
         ) as place
-    from unplaced
-    inner join ordered_set_ups on unplaced.set_up_id = ordered_set_ups.set_up_id
+    from of_set_ups
+    inner join ordered_set_ups on of_set_ups.set_up_id = ordered_set_ups.set_up_id
 
 ),
 
@@ -362,11 +305,16 @@ placed as (
 with_repetition as (
 
     select
-        {{ all_but('with_method', 'repetition') }},
-        case when placed.trial_id is null then with_method.repetition else placed.ramp end as repetition,
+        told.trial_id,
+        told.campaign,
+        {{ configuration_columns_of('told') }},
+        told.unnamed_folder,
+        coalesce(methods_of_ramps.method, told.method) as method,
+        case when placed.trial_id is null then told.repetition else placed.ramp end as repetition,
         placed.ramp is not null as is_told_by_order
-    from with_method
-    left join placed on with_method.trial_id = placed.trial_id
+    from told
+    left join methods_of_ramps on told.trial_id = methods_of_ramps.trial_id
+    left join placed on told.trial_id = placed.trial_id
 
 ),
 

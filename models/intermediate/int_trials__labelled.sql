@@ -1,0 +1,56 @@
+with
+
+trials as (
+
+    select * from {{ ref('stg_trials') }}
+
+),
+
+files as (
+
+    select * from {{ ref('stg_raw_files') }}
+
+),
+
+described_campaigns as (
+
+    select distinct campaign
+    from files
+    where format = 'campaign'
+
+)
+
+select
+    trials.trial_id,
+    trials.campaign,
+    trials.source_path,
+    trials.stem,
+    trials.report_index,
+    {{ configuration_columns_of('trials') }},
+    trials.method,
+    trials.repetition,
+    trials.offered_rate,
+    trials.achieved_rate,
+    trials.sent,
+    trials.received,
+    trials.started_at,
+    trials.command is not null as has_command,
+    trials.rate_unit,
+    {{ json_text('trials.details', 'run') }} as tool_run,
+    coalesce(trials.method like 'statistics polls%', false) as is_of_polls,
+    hash(trials.campaign, trials.context_path, trials.name_words) as place_hash,
+    case
+        -- nothing but folder and file name tell such trials apart
+        when
+            (described_campaigns.campaign is null and trials.scenario is null)
+            or (trials.product is null and trials.backend is null and trials.threading is null)
+            then
+                case
+                    when trials.name_words is null then trials.context_path
+                    when trials.context_path = '.' then trials.name_words
+                    else concat_ws('/', trials.context_path, trials.name_words)
+                end
+        else trials.name_words
+    end as unnamed_folder
+from trials
+left join described_campaigns on trials.campaign = described_campaigns.campaign
