@@ -273,22 +273,13 @@ def split_options(command: str, flags: str) -> dict[str, list[str]]:
     The tool prints the line without quotes, so a value ends at the first blank; a flag has the value ''.
     """
     found: dict[str, list[str]] = {}
-    waiting = ""
-    for word in command.split():
-        if waiting:
-            name, value, waiting = waiting, word, ""
-            if name == "O":
-                name, _, value = value.partition("=")
-            found.setdefault(name, []).append(value)
-            continue
-        given = word[1:] if word.startswith("-") else ""
-        letters = given.lstrip(flags)
-        for flag in given[: len(given) - len(letters)]:
+    for given, name, value in re.findall(rf"(?<!\S)-([{flags}]*+)(?:(\S)\s*(\S+))?", command):
+        for flag in given:
             found.setdefault(flag, []).append("")
-        if len(letters) > 1 and letters[0] != "O":
-            found.setdefault(letters[0], []).append(letters[1:])
-        elif letters:
-            waiting = letters[0]
+        if name == "O":
+            name, _, value = value.partition("=")
+        if name:
+            found.setdefault(name, []).append(value)
     return found
 
 
