@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from dropline.ingest.formats.draft import Tally
 from dropline.ingest.formats.text import count, head_text, is_marked, number, plural, without_thousands
-from dropline.ingest.formats.text_run import Result, TextRun, fact, line_starts, rule_table
+from dropline.ingest.formats.text_run import Result, TextRun, fact, line_starts, rule_table, skip
 
 if TYPE_CHECKING:
     from dropline.ingest.formats import Sniff
@@ -148,9 +148,6 @@ class PerfRun(TextRun):
             self.details["outcome"] = text.removeprefix("Testing complete").strip(" ()") or "end"
         return True
 
-    def _warn(self, text: str) -> None:
-        self.told.add(self.here, text)
-
     def _fail(self, text: str) -> None:
         self.error = self.error or (self.here, text)
 
@@ -183,15 +180,12 @@ class PerfRun(TextRun):
 
     def _codes(self, codes: str) -> bool:
         self.http = {code: int(answers) for code, answers in re.findall(r"(\w{1,20}): (\d{1,18})", codes)}
-        return self._of_section()
-
-    def _of_section(self) -> bool:
         return bool(self.section)
 
     rules = rule_table(
         {
             r"(?:Nominum )?Version (\S{1,40})": fact("tool_version"),
-            r"Warning: (.*)": _warn,
+            r"Warning: (.*)": lambda run, text: run.told.add(run.here, text),
             r"Error: (.*)": _fail,
             r"\d{1,12}\.\d{6} - (\d{1,12}\.\d{6}): +(\d{1,18})": _bucket,
             r"HTTP/2 return codes: +(.*)": _codes,
@@ -199,7 +193,7 @@ class PerfRun(TextRun):
             # The histogram's head, and lines of forks.
             r"Latency bucket \(s\):.*|DNS-over-HTTPS statistics:"
             r"|Ave Queries per conn: +\d+|Adjusted Queries/s: .*"
-            r"|(?:TCP|TLS|Total) HS time per (?:client|connection) \(s\): .*": _of_section,
+            r"|(?:TCP|TLS|Total) HS time per (?:client|connection) \(s\): .*": lambda run: bool(run.section),
         }
     )
 
@@ -302,29 +296,22 @@ class _Run(PerfRun):
     rates: list[tuple[float, float | None]] = field(default_factory=list)
     latencies_s: list[float] = field(default_factory=list)
 
-    def take(self, line: str) -> bool:
-        # Before the rules, because a log may have a million of these.
-        if line.startswith("> "):
-            return self._answer(line)
-        if line.startswith("[Timeout] Query timed out"):
-            self.timeouts += 1
-            return True
-        return super().take(line)
+    def _time_out(self) -> None:
+        self.timeouts += 1
 
-    def _answer(self, line: str) -> bool:
-        """Add the response time of one answer of -v; `> T` is an unanswered query."""
-        if line.startswith("> T "):
-            return True
-        latency_s = number(line.rpartition(" ")[2])
-        if latency_s is None or latency_s < 0:
-            return False
-        self.latencies_s.append(latency_s)
-        return True
-
-    def _interval(self, epoch: str, rate: str) -> None:
-        self.rates.append((float(epoch), number(rate)))
-
-    rules = (*rule_table({r"(\d{1,12}\.\d{6}): (\d{1,15}\.\d{6}|-?nan|inf)": _interval}), *PerfRun.rules)
+    rules = (
+        *rule_table(
+            {
+                r"> T .*": skip,  # of -v: a query without an answer
+                r"> .* (\d{1,12}(?:\.\d{1,9})?)": lambda run, latency_s: run.latencies_s.append(float(latency_s)),
+                r"\[Timeout\] Query timed out.*": _time_out,
+                r"(\d{1,12}\.\d{6}): (\d{1,15}\.\d{6}|-?nan|inf)": lambda run, epoch, rate: run.rates.append(
+                    (float(epoch), number(rate))
+                ),
+            }
+        ),
+        *PerfRun.rules,
+    )
 
     def take_status(self, text: str) -> bool:
         if target := _TARGET.fullmatch(text):

@@ -75,13 +75,6 @@ class TableRun(TextRun):
             return self.begun or "requests" in self.counters or self.usage or bool(self.error)
         return self.finished and line.startswith("Total requests:")
 
-    def take(self, line: str) -> bool:
-        """Parse `line`; return False if it is not from the tool."""
-        if ": error: " in line and line.startswith(f"{self.tool}: error: "):  # with the usage above it, or alone
-            fail(self, line.partition("error: ")[2])
-            return True
-        return super().take(line)
-
     def _begin(self, target: str, transport: str, clients: str, limit: str | None) -> None:
         self.begun = True
         self.details |= {"target": target, "transport": transport}
@@ -100,9 +93,6 @@ class TableRun(TextRun):
         self.section = name
         if name == "DNS timings":
             self.datapoints = count(datapoints) or 0
-
-    def _bar(self) -> bool:
-        return self.section == "DNS distribution"
 
     def _top_error(self, message: str, times: str) -> bool:
         if self.section == "Top errors":
@@ -141,7 +131,8 @@ class TableRun(TextRun):
 
     rules = rule_table(
         {
-            r"\S+ +\|.*\| +\d+|LATENCY +\|.*|[+-]-+.*": _bar,
+            r"dns(?:trace|pyre): error: (.*)": fail,
+            r"\S+ +\|.*\| +\d+|LATENCY +\|.*|[+-]-+.*": lambda run: run.section == "DNS distribution",
             r"(\S{1,40}):\s+(\S.*)": _row,
             r"Benchmarking (\S+) via (.{1,40}) with (\d{1,9}) concurrent requests ?(?:\(limited to (.*)\))?": _begin,
             r"Cancelling benchmark.*": _cancel,

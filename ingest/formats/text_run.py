@@ -91,7 +91,7 @@ class TextRun(Draft, ABC):
     def take(self, line: str) -> bool:
         """Parse `line`; return False if it is not from the tool."""
         self.usage = self.usage or (line.startswith(self.usage_begins) and len(line) <= LONGEST)
-        return self.usage or self.take_ruled(line)
+        return self.take_ruled(line) or self.usage
 
     def take_ruled(self, line: str) -> bool:
         """Parse `line` by the rules."""
