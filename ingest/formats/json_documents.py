@@ -14,9 +14,9 @@ from dropline.ingest.formats.text import Part, head_text, instant, quote
 from dropline.ingest.formats.throughput import Fields, Trial, accounted, concluded
 
 _MAX_FAULTS: Final = 100
-_MAX_DOCUMENTS: Final = 100_000
 _MAX_VALUES: Final = 3_000_000  # a value of two or three bytes may need 200 of memory
 _NEXT: Final = re.compile(r"\s*(?=[\[{])")
+_ONLY: Final = "keep only the JSON of the tool in the file"
 _DOCUMENT: Final = re.compile(r"^[\[{]", re.MULTILINE)
 
 
@@ -31,11 +31,11 @@ def documents(data: bytes) -> Iterator[tuple[int, Node] | Reject]:
         yield Reject(1, f"more than {_MAX_VALUES} values", "split the file into one file per test")
         return
     decoder = json.JSONDecoder(parse_int=lambda digits: int(digits) if len(digits) <= 18 else float(digits))
-    place, line, faults, found = 0, 1, 0, 0
+    place, line, faults = 0, 1, 0
     while start := _NEXT.match(text, place) or _DOCUMENT.search(text, place):
         begin = start.end() if not start[0].strip() else start.start()
         if skipped := text[place:begin].strip():
-            yield Reject(line, f"not JSON: {quote(skipped)}", "keep only the JSON of the tool in the file")
+            yield Reject(line, f"not JSON: {quote(skipped)}", _ONLY)
         line += text.count("\n", place, begin)
         place = begin
         try:
@@ -54,11 +54,8 @@ def documents(data: bytes) -> Iterator[tuple[int, Node] | Reject]:
         yield line, Node(value)
         line += text.count("\n", place, end)
         place = end
-        if (found := found + 1) == _MAX_DOCUMENTS:
-            break
     if rest := text[place:].strip():
-        what = "not JSON" if found < _MAX_DOCUMENTS else f"after {_MAX_DOCUMENTS} documents"
-        yield Reject(line, f"{what}: {quote(rest)}", "keep only the JSON of the tool in the file, or split it")
+        yield Reject(line, f"not JSON: {quote(rest)}", _ONLY)
 
 
 def in_documents(text: bytes, read: Callable[[int, Node], Iterable[Part | Reject]]) -> Iterator[Part | Reject]:

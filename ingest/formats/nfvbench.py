@@ -27,7 +27,6 @@ IN_JSON = (
 
 _EXPECTED: Final = "expected the JSON of NFVbench: its whole result, an `ndr` or `pdr` part, or a record for fluentd"
 _SEARCHES: Final = ("ndr", "pdr")
-_DEEPEST: Final = 12
 _FRAME_SIZE: Final = re.compile(r"\d{2,5}|IMIX", re.ASCII)
 _HALVED: Final = 2
 _SERIES: Final = (
@@ -40,12 +39,10 @@ _SERIES: Final = (
 def _trials(line: int, root: Node) -> Trials:
     """Yield the trials of every part of a result; a complete one nests them under chains and frame sizes."""
     found = False
-    pending: deque[tuple[Node, str | None, int]] = deque([(root, None, 0)])
+    pending: deque[tuple[Node, str | None]] = deque([(root, None)])
     while pending:
-        part, size, depth = pending.popleft()
-        if depth > _DEEPEST:
-            continue
-        pending += [(item, size, depth + 1) for item in part.items()]
+        part, size = pending.popleft()
+        pending += [(item, size) for item in part.items()]
         node = part.members()
         if "total_orig_rate_pps" in node or (node.keys() >= {"drop_percentage", "rate_pps"} and "stats" not in node):
             found = True
@@ -61,7 +58,7 @@ def _trials(line: int, root: Node) -> Trials:
             trial.details["date"] = root.words("date")
             yield trial
         pending += [
-            (child, name if _FRAME_SIZE.fullmatch(name) else size, depth + 1)
+            (child, name if _FRAME_SIZE.fullmatch(name) else size)
             for name, child in node.items()
             if isinstance(child.value, (dict, list)) and name not in {*_SEARCHES, "config", "stats"}
         ]

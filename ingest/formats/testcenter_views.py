@@ -39,7 +39,7 @@ _PORT_SENT: Final = ("generatorsigcount", "generatorcount", "totaltxcount")
 _RECEIVED: Final = ("rxcount", "rxsigcount", "sigcount", "rxframecount")
 _PORT_RECEIVED: Final = ("rxsigcount", "totalrxcount")
 _STREAM: Final = ("streamblock", "streamblockname")
-_CAPTIONS: Final = re.compile(r"\S+(?: \S+)*")
+_GAP: Final = re.compile(r" {2,}")
 _RULE: Final = re.compile(r"-{20,}")
 _PRINTED: Final = re.compile(r"(?:\A|[\r\n])(?:Tx )?Port(?: Names?)? {2,}[^\r\n]*(?:Tx Count|Total Tx)")
 
@@ -65,21 +65,16 @@ def _is_view(columns: Columns) -> bool:
 
 
 def _printed_tables(text: bytes) -> Iterator[Table]:
-    """Yield each fixed-width table: values are aligned with the captions."""
-    table, starts = Table(1, Columns(())), [0]
+    """Yield each fixed-width table: two blanks or more are between values, as between captions."""
+    table = Table(1, Columns(()))
     for number, line, _ in lines(text):
-        captions = list(_CAPTIONS.finditer(line))
-        columns = Columns([caption[0] for caption in captions])
-        if len(captions) > 1 and _PRINTED.match(line):
+        cells = _GAP.split(line)
+        if _PRINTED.match(line):
             yield table
-            table, starts = Table(number, columns), [caption.start() for caption in captions]
-        elif table.columns.keys and not _RULE.fullmatch(line):
-            ends = [*starts[1:], len(line)]
-            values = [line[start:end].strip() for start, end in zip(starts, ends, strict=True)]
+            table = Table(number, Columns(cells))
+        elif not _RULE.fullmatch(line):
             # Trailing blanks are stripped, so a truncated line cannot be detected.
-            table.rows.append(Line(number, values, True))
-        elif not table.columns.keys:
-            table.rows.append(Line(number, [line], True))
+            table.rows.append(Line(number, cells, True))
     yield table
 
 
