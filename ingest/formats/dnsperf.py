@@ -24,7 +24,7 @@ NAME = "dnsperf"
 _SECRET: Final = re.compile(r"(?<!\S)(-y ?(?:[^\s:]+:)+)[^\s:]+")
 _RCODE: Final = re.compile(r"([A-Za-z]\w*) (\d{1,18}) \(")
 _DECIMAL: Final = r"(\d{1,12}\.\d{1,6})"  # the tools print six places; people may round them
-_PLACES: Final = 6
+_SHORT: Final = re.compile(r"\.\d{1,5}\Z", re.ASCII)
 _SHARE: Final = r"(\d{1,18})(?: +\((?:\d+\.\d+|-?nan|inf)%\))?"
 _VALUES: Final[dict[str, re.Pattern[str]]] = {
     key: re.compile(pattern, re.ASCII)
@@ -158,7 +158,7 @@ class PerfRun(TextRun):
         pattern = _VALUES.get(key) if self.section else None
         value = without_thousands(value)
         match = pattern.fullmatch(value) if pattern else None
-        if match and not self.ended and _is_short(value):
+        if match and not self.ended and _SHORT.search(value):
             return False  # its last digits may be missing
         if match:
             if self.section == "total" and self.values.get(("total", key), match.groups()) != match.groups():
@@ -255,10 +255,6 @@ class PerfRun(TextRun):
             )
         elif more > 0:
             self.warnings.append(f"{more} answers with HTTP 200 came too late to count as completed.")
-
-
-def _is_short(value: str) -> bool:
-    return value[-1:].isdigit() and "." in value and len(value.rpartition(".")[2]) < _PLACES
 
 
 def split_options(command: str, flags: str) -> dict[str, list[str]]:

@@ -33,7 +33,6 @@ from dropline.ingest.formats.throughput import (
 NAME = "testcenter_views"
 
 _EXPECTED: Final = "expected a view of TestCenter, from the line of its captions on"
-_TOTAL: Final = "Total"
 _SENT: Final = ("txcount", "txframecount")
 _PORT_SENT: Final = ("generatorsigcount", "generatorcount", "totaltxcount")
 _RECEIVED: Final = ("rxcount", "rxsigcount", "sigcount", "rxframecount")
@@ -86,7 +85,7 @@ def _view(table: Table) -> Parts:
     seen: set[tuple[object, ...]] = set()
     found, faults = table.records(trial)
     for record in found:
-        if record.values[0] == _TOTAL:
+        if record.values[0] == "Total":
             continue
         if streams and tuple(record.values) in seen:
             trial.lack(record.line)
@@ -105,7 +104,10 @@ def _view(table: Table) -> Parts:
         return
     _sum_up(trial, records, streams=streams)
     for record in records if streams else ():
-        _describe_stream(trial, record)
+        label = record.words(*_STREAM)
+        if record.whole(*_RECEIVED):
+            trial.latency(record, record.columns.unit("avglatency") or "us", label)
+        trial.observe("dropped_by_sequence", record.whole("droppedcount", "droppedframecount"), "frames", label)
     yield trial.conclude()
 
 
@@ -130,13 +132,6 @@ def _sum_up(trial: Trial, records: list[Record], *, streams: bool) -> None:
         for layer, names in (("l1", (f"{side}l1count",)), ("l2", (f"{side}count", f"total{side}count"))):
             if (bits := total(record.whole(*names, unit="bits") for record in records)) is not None:
                 trial.details[f"{side}_{layer}_bits"] = bits
-
-
-def _describe_stream(trial: Trial, record: Record) -> None:
-    label = record.words(*_STREAM)
-    if record.whole(*_RECEIVED):
-        trial.latency(record, record.columns.unit("avglatency") or "us", label)
-    trial.observe("dropped_by_sequence", record.whole("droppedcount", "droppedframecount"), "frames", label)
 
 
 parse = accounted(_read, _EXPECTED)
