@@ -28,7 +28,6 @@ _EXPECTED: Final = "expected CyberFlood's results of test runs: objects with `ru
 _RUN: Final = re.compile(r'"runId"\s*:')
 _RESULT: Final = re.compile(r'"(?:raw|startedAt|grade|queue)"\s*:')
 _POLL: Final = re.compile(r'"(?:subType|client)"\s*:')
-_LOAD: Final = "Load Specification"
 # What a load or a series counts, by words in its name (not `https`): unit and factor.
 _QUANTITIES: Final = (
     (re.compile("bandwidth|throughput"), MBITS, 1e-3),
@@ -89,7 +88,7 @@ def _trial(line: int, run: Node) -> Trial:
         trial.warnings.append("Its failed transactions are not packet loss; many fail when the test stops.")
     trial.follow(summary, _TOTALS)
     _observe_series(trial, run.members("raw"))
-    _rate(trial, run.members(f"raw.{_LOAD}"), summary, kind)
+    _rate(trial, run.members("raw.Load Specification"), summary, kind)
     return trial
 
 

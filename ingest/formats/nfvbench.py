@@ -28,7 +28,6 @@ IN_JSON = (
 _EXPECTED: Final = "expected the JSON of NFVbench: its whole result, an `ndr` or `pdr` part, or a record for fluentd"
 _SEARCHES: Final = ("ndr", "pdr")
 _FRAME_SIZE: Final = re.compile(r"\d{2,5}|IMIX", re.ASCII)
-_HALVED: Final = 2
 _SERIES: Final = (
     Series("total_tx_rate_bps", "offered_rate_l1", "bit/s"),
     Series("total_rx_rate_bps", "achieved_rate_l1", "bit/s"),
@@ -108,7 +107,7 @@ def _overall(trial: Trial, overall: Node) -> None:
     if facts["received"] is not None and facts["duration_s"]:
         facts["achieved_rate"] = facts["received"] / facts["duration_s"]
     elif (rate := overall.number("rx.pkt_rate")) is not None:
-        facts["achieved_rate"] = facts["achieved_rate"] or rate * _HALVED
+        facts["achieved_rate"] = facts["achieved_rate"] or rate * 2  # it is halved there
     trial.details["loss_observed_pct"] = overall.number("drop_rate_percent", "drop_percentage")
     trial.details |= {"direction_scope": "sum_both", "load_layer": "L1"}
     trial.latency(overall, "us", names="rx.{0}_delay_usec {0}_delay_usec")
