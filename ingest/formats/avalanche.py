@@ -10,6 +10,7 @@ it is the sum of the HTTP goodput of all hosts (Mbit/s), for one core of one sub
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from dropline.ingest.formats import Parts, Reject, Report
@@ -32,6 +33,7 @@ NAME = "avalanche"
 TOOL: Final = "Spirent Avalanche"
 
 _EXPECTED: Final = "expected realtime.csv, with a row that begins with `Seconds Elapsed`, or hostStats.csv"
+_VLAN: Final = re.compile(r"\s*VLAN,\d+(?:/\d+)*,*[ \t]*(?:[\r\n]|\Z)")
 _SERIES: Final = (
     Series("establishedtcpconnectionrate", "connection_rate", "connections/s"),
     Series("currentestablishedtcpconnections", "concurrent_connections", "connections"),
@@ -44,22 +46,17 @@ _SERIES: Final = (
 
 def sniff(head: bytes) -> bool:
     """Return whether `head`, the first 64 KiB of a file or all of it, is from Avalanche."""
-    return _begins_with_vlan(head_text(head)) or has_table(head, _is_header)
+    return bool(_VLAN.match(head_text(head))) or has_table(head, _is_header)
 
 
 def _read(text: bytes) -> Parts:
-    if _begins_with_vlan(text[:1000].decode("utf-8", "replace")):
+    if _VLAN.match(text[:1000].decode("utf-8", "replace")):
         return _hosts(text)
     return each_table(text, _is_header, _realtime, None)
 
 
 def _is_header(columns: Columns) -> bool:
     return columns.keys[:1] == [("secondselapsed", "")]
-
-
-def _begins_with_vlan(text: str) -> bool:
-    first = text.lstrip().partition("\n")[0].strip()
-    return first.startswith("VLAN,") and all(part.isdigit() for part in first[5:].rstrip(",").split("/"))
 
 
 def _realtime(table: Table) -> Parts:
