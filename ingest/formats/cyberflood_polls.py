@@ -17,14 +17,14 @@ from typing import Final, NamedTuple
 from dropline.ingest.formats import Parts, Reject, Report
 from dropline.ingest.formats.cyberflood import TOOL
 from dropline.ingest.formats.json_documents import Node, in_documents
-from dropline.ingest.formats.text import head_text
+from dropline.ingest.formats.text import marked
 from dropline.ingest.formats.throughput import MBITS, TRANSACTIONS, Series, Trial, accounted, total
 
 NAME = "cyberflood_polls"
 IN_JSON = ('"runId"',)
 
 _EXPECTED: Final = "expected polls of CyberFlood's statistics: objects with `runId`, `client` and `server`"
-_MARK: Final = re.compile(r'"(?:client|server)"\s*:\s*\[')
+_MARK: Final = re.compile(r'\A\s*[\[{].*"(?:client|server)"\s*:\s*\[', re.DOTALL)
 _RATE: Final = "sum:http:successfulTxnsPerSec http:successfulTxnsPerSec"
 _CPU: Final = Series("loadspec:cpuUtilized memory:cpuUtilized", "generator_cpu", "%", "client")
 _SERIES: Final = (
@@ -39,12 +39,6 @@ _SERIES: Final = (
     Series("tcp:averageTimeToFirstByte", "latency_avg", "ms", "TCP first byte"),
     _CPU,
 )
-
-
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, holds polls."""
-    text = head_text(head).lstrip()
-    return text[:1] in {"[", "{"} and '"runId"' in text and bool(_MARK.search(text))
 
 
 class _Poll(NamedTuple):
@@ -129,4 +123,5 @@ def _trial(run: list[_Poll]) -> Report | Reject:
     return trial.conclude()
 
 
+sniff = marked(_MARK, *IN_JSON)
 parse = accounted(_read, _EXPECTED)

@@ -31,7 +31,6 @@ _MARK: Final = re.compile(
     r"(?:\A|[\r\n])(?:[^\r\n]{0,1000} for periodic results|=+ Periodic Results: "
     r"|(?:Generator|Analyzer|RxStream|TxStream)_Results)"
 )
-_CLUES: Final = (" for periodic results", "= Periodic Results: ", "_Results")
 _KINDS: Final = {
     "generatorportresults": "Generator",
     "analyzerportresults": "Analyzer",
@@ -160,5 +159,5 @@ class _Subscription:
         return sum(known) if known and not lacking else None
 
 
-sniff = marked(_MARK, *_CLUES)
+sniff = marked(_MARK, " for periodic results", "= Periodic Results: ", "_Results")
 parse = accounted(_read, _EXPECTED)
