@@ -83,9 +83,8 @@ def prints(heads: str, titles: tuple[str, ...], last: str) -> Sniff:
 
     def sniff(head: bytes) -> bool:
         text = head_text(head)
-        if is_marked(text, mark, *titles):
-            return True
-        return bool("Queries sent:" in text and _SENT.search(text) and at_end.search(text))
+        ended = is_marked(text, _SENT, "Queries sent:") and at_end.search(text) is not None
+        return ended or is_marked(text, mark, *titles)
 
     return sniff
 

@@ -112,8 +112,9 @@ def _read_answers(text: str) -> Parts:
     starts = [match.start() for match in _ANSWER.finditer(text)]
     if before := text[: starts[0]].strip():
         yield Reject(1, f"not of an answer: {quote(before)}", _EXPECTED)
+    following = 1 + text.count("\n", 0, starts[0])
     for start, end in pairwise([*starts, len(text)]):
-        line = text.count("\n", 0, start) + 1
+        line, following = following, following + text.count("\n", start, end)
         answer = _OPTION.split(text[start:end])
         said = dict(zip(answer[1::2], answer[2::2], strict=True))
         columns = Columns(_words(said["Columns"].strip("{} \n")))
