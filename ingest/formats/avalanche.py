@@ -10,6 +10,7 @@ it is the sum of the HTTP goodput of all hosts (Mbit/s), for one core of one sub
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from dropline.ingest.formats import Parts, Reject, Report
@@ -32,7 +33,7 @@ NAME = "avalanche"
 TOOL: Final = "Spirent Avalanche"
 
 _EXPECTED: Final = "expected realtime.csv, with a row that begins with `Seconds Elapsed`, or hostStats.csv"
-_ELAPSED: Final = ("secondselapsed", "")
+_VLAN: Final = re.compile(r"\s*VLAN,\d+(?:/\d+)*,*[ \t]*(?:[\r\n]|\Z)")
 _SERIES: Final = (
     Series("establishedtcpconnectionrate", "connection_rate", "connections/s"),
     Series("currentestablishedtcpconnections", "concurrent_connections", "connections"),
@@ -41,30 +42,21 @@ _SERIES: Final = (
     Series("averagetimetotcpsynack", "latency_avg", "ms", "TCP SYN/ACK"),
     Series("maximumtimetotcpsynack", "latency_max", "ms", "TCP SYN/ACK"),
 )
-# Captions without signs: `Goodput[Http] Ave Receive Rate (bps)`.
-_GOODPUT_RATE: Final = "goodputhttpavereceiverate"
-_GOODPUT: Final = "goodputhttpcumulativereceive"
-_HEADER_LINES: Final = 2
 
 
 def sniff(head: bytes) -> bool:
     """Return whether `head`, the first 64 KiB of a file or all of it, is from Avalanche."""
-    return _begins_with_vlan(head_text(head)) or has_table(head, _is_header)
+    return bool(_VLAN.match(head_text(head))) or has_table(head, _is_header)
 
 
 def _read(text: bytes) -> Parts:
-    if _begins_with_vlan(text[:1000].decode("utf-8", "replace")):
+    if _VLAN.match(text[:1000].decode("utf-8", "replace")):
         return _hosts(text)
     return each_table(text, _is_header, _realtime, None)
 
 
 def _is_header(columns: Columns) -> bool:
-    return columns.keys[:1] == [_ELAPSED]
-
-
-def _begins_with_vlan(text: str) -> bool:
-    first = text.lstrip().partition("\n")[0].strip()
-    return first.startswith("VLAN,") and all(part.isdigit() for part in first[5:].rstrip(",").split("/"))
+    return columns.keys[:1] == [("secondselapsed", "")]
 
 
 def _realtime(table: Table) -> Parts:
@@ -105,7 +97,7 @@ def _hosts(text: bytes) -> Parts:
                     trial.lack(unusable)
             vlans.append(vlan)
             headers = []
-        elif trial is None or len(headers) < _HEADER_LINES:
+        elif trial is None or len(headers) < 2:
             headers.append(Table(row.number, Columns(row.cells)))
         elif fault := _host(trial, f"VLAN {vlans[-1]}", headers[-1], row):
             trial.lack(row.number)
@@ -130,12 +122,13 @@ def _host(trial: Trial, label: str, table: Table, row: Line) -> Reject | None:
     record = table.record(row)
     if isinstance(record, Reject):
         return record
-    if (rate := record.number(_GOODPUT_RATE, unit="bps")) is None:
+    if (rate := record.number("goodputhttpavereceiverate", unit="bps")) is None:
         reason = f"host of {label} without `Goodput[Http] Ave Receive Rate (bps)`"
         return Reject(row.number, reason, "export the statistics of HTTP")
     if record.cut is not None:
         trial.cut(row.number)
-    bits, received = record.number(_GOODPUT, unit=""), record.number("bytesreceived", unit="")
+    bits = record.number("goodputhttpcumulativereceive", unit="")
+    received = record.number("bytesreceived", unit="")
     trial.observe("goodput", rate / 1e6, MBITS, label)
     trial.observe("goodput_bits", bits, "bit", label)
     trial.observe("received_bytes", received, "bytes", label)

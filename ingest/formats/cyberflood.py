@@ -28,7 +28,6 @@ _EXPECTED: Final = "expected CyberFlood's results of test runs: objects with `ru
 _RUN: Final = re.compile(r'"runId"\s*:')
 _RESULT: Final = re.compile(r'"(?:raw|startedAt|grade|queue)"\s*:')
 _POLL: Final = re.compile(r'"(?:subType|client)"\s*:')
-_LOAD: Final = "Load Specification"
 # What a load or a series counts, by words in its name (not `https`): unit and factor.
 _QUANTITIES: Final = (
     (re.compile("bandwidth|throughput"), MBITS, 1e-3),
@@ -46,9 +45,6 @@ _TOTALS: Final = (
     Series("Client Received", "client_received", "bytes"),
 )
 _NO_SERIES: Final = frozenset({"Summary", "Protocol Data", "Per Port Data", "Network Packet Count", "_config"})
-_CLOCK: Final = re.compile(r"(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2}(?:\.\d+)?)", re.ASCII)
-_SECONDS: Final = re.compile(r"\s*s(?:ec(?:onds?)?)?\s*$")
-_MAX_SAMPLES: Final = 100_000
 
 
 def sniff(head: bytes) -> bool:
@@ -76,7 +72,7 @@ def _trial(line: int, run: Node) -> Trial:
         "sent": summary.whole("Executed"),
         "received": summary.whole("Passed"),
         "dropped": summary.whole("Failed"),
-        "duration_s": _seconds(summary.get("Test Duration")) or run.number("duration"),
+        "duration_s": summary.number("Test Duration") or run.number("duration"),
         "started_at": run.instant("startedAt"),
         "ended_at": run.instant("finishedAt"),
     }
@@ -92,7 +88,7 @@ def _trial(line: int, run: Node) -> Trial:
         trial.warnings.append("Its failed transactions are not packet loss; many fail when the test stops.")
     trial.follow(summary, _TOTALS)
     _observe_series(trial, run.members("raw"))
-    _rate(trial, run.members(f"raw.{_LOAD}"), summary, kind)
+    _rate(trial, run.members("raw.Load Specification"), summary, kind)
     return trial
 
 
@@ -136,18 +132,10 @@ def _quantity(name: str) -> tuple[str | None, float]:
 
 
 def _samples(series: Node | None, scale: float) -> list[tuple[float, float]]:
-    values = items(series.value)[:_MAX_SAMPLES] if series else []
+    values = items(series.value) if series else []
     pairs = [pair for pair in values if isinstance(pair, list) and len(pair) > 1]
     read = [(number(pair[0]), number(pair[1], scale)) for pair in pairs]
     return [(time_s, value) for time_s, value in read if time_s is not None and value is not None]
-
-
-def _seconds(duration: object) -> float | None:
-    if not isinstance(duration, str):
-        return number(duration)
-    if match := _CLOCK.fullmatch(duration.strip()[:40]):
-        return int(match[1] or 0) * 3600 + int(match[2]) * 60 + float(match[3])
-    return number(_SECONDS.sub("", duration[:40]))
 
 
 parse = of_documents(_trials, _EXPECTED)

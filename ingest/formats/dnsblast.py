@@ -76,7 +76,7 @@ def _runs(text: str, first: int) -> Parts:
     for index in range(0, len(pieces) - 3, 2):
         line, end, next_line, next_end = pieces[index : index + 4]
         for part in _parts(line):
-            if run.is_over(part):
+            if run.begins_with(part):
                 yield run.conclude()
                 run = _Run()
             run.here = index // 2 + first
@@ -121,7 +121,7 @@ class _Run(TextRun):
     _after_status: bool = False
     _last_end: str | None = None
 
-    def is_over(self, part: _Status | str) -> bool:
+    def begins_with(self, part: _Status | str) -> bool:
         """Return whether `part` is from another process: counters never decrease within one."""
         if isinstance(part, str):
             if part.startswith("Script started"):
@@ -134,9 +134,6 @@ class _Run(TextRun):
         last = self.statuses[-1]
         fallen = part.sent < last.sent or part.received < last.received
         return fallen or self.closed or self.error is not None or self.usage
-
-    def begins_with(self, line: str) -> bool:
-        return self.is_over(line)
 
     def read(self, line: str) -> None:
         self.recorded |= line.startswith("Script")

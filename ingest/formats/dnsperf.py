@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from dropline.ingest.formats.draft import Tally
 from dropline.ingest.formats.text import count, head_text, is_marked, number, plural, without_thousands
-from dropline.ingest.formats.text_run import Result, TextRun, fact, line_starts, rule_table
+from dropline.ingest.formats.text_run import Result, TextRun, fact, line_starts, rule_table, skip
 
 if TYPE_CHECKING:
     from dropline.ingest.formats import Sniff
@@ -24,7 +24,7 @@ NAME = "dnsperf"
 _SECRET: Final = re.compile(r"(?<!\S)(-y ?(?:[^\s:]+:)+)[^\s:]+")
 _RCODE: Final = re.compile(r"([A-Za-z]\w*) (\d{1,18}) \(")
 _DECIMAL: Final = r"(\d{1,12}\.\d{1,6})"  # the tools print six places; people may round them
-_PLACES: Final = 6
+_SHORT: Final = re.compile(r"\.\d{1,5}\Z", re.ASCII)
 _SHARE: Final = r"(\d{1,18})(?: +\((?:\d+\.\d+|-?nan|inf)%\))?"
 _VALUES: Final[dict[str, re.Pattern[str]]] = {
     key: re.compile(pattern, re.ASCII)
@@ -83,9 +83,8 @@ def prints(heads: str, titles: tuple[str, ...], last: str) -> Sniff:
 
     def sniff(head: bytes) -> bool:
         text = head_text(head)
-        if is_marked(text, mark, *titles):
-            return True
-        return bool("Queries sent:" in text and _SENT.search(text) and at_end.search(text))
+        ended = is_marked(text, _SENT, "Queries sent:") and at_end.search(text) is not None
+        return ended or is_marked(text, mark, *titles)
 
     return sniff
 
@@ -148,9 +147,6 @@ class PerfRun(TextRun):
             self.details["outcome"] = text.removeprefix("Testing complete").strip(" ()") or "end"
         return True
 
-    def _warn(self, text: str) -> None:
-        self.told.add(self.here, text)
-
     def _fail(self, text: str) -> None:
         self.error = self.error or (self.here, text)
 
@@ -161,7 +157,7 @@ class PerfRun(TextRun):
         pattern = _VALUES.get(key) if self.section else None
         value = without_thousands(value)
         match = pattern.fullmatch(value) if pattern else None
-        if match and not self.ended and _is_short(value):
+        if match and not self.ended and _SHORT.search(value):
             return False  # its last digits may be missing
         if match:
             if self.section == "total" and self.values.get(("total", key), match.groups()) != match.groups():
@@ -183,15 +179,12 @@ class PerfRun(TextRun):
 
     def _codes(self, codes: str) -> bool:
         self.http = {code: int(answers) for code, answers in re.findall(r"(\w{1,20}): (\d{1,18})", codes)}
-        return self._of_section()
-
-    def _of_section(self) -> bool:
         return bool(self.section)
 
     rules = rule_table(
         {
             r"(?:Nominum )?Version (\S{1,40})": fact("tool_version"),
-            r"Warning: (.*)": _warn,
+            r"Warning: (.*)": lambda run, text: run.told.add(run.here, text),
             r"Error: (.*)": _fail,
             r"\d{1,12}\.\d{6} - (\d{1,12}\.\d{6}): +(\d{1,18})": _bucket,
             r"HTTP/2 return codes: +(.*)": _codes,
@@ -199,7 +192,7 @@ class PerfRun(TextRun):
             # The histogram's head, and lines of forks.
             r"Latency bucket \(s\):.*|DNS-over-HTTPS statistics:"
             r"|Ave Queries per conn: +\d+|Adjusted Queries/s: .*"
-            r"|(?:TCP|TLS|Total) HS time per (?:client|connection) \(s\): .*": _of_section,
+            r"|(?:TCP|TLS|Total) HS time per (?:client|connection) \(s\): .*": lambda run: bool(run.section),
         }
     )
 
@@ -263,32 +256,19 @@ class PerfRun(TextRun):
             self.warnings.append(f"{more} answers with HTTP 200 came too late to count as completed.")
 
 
-def _is_short(value: str) -> bool:
-    return value[-1:].isdigit() and "." in value and len(value.rpartition(".")[2]) < _PLACES
-
-
 def split_options(command: str, flags: str) -> dict[str, list[str]]:
     """Return the values of each option of a command line by its letter, or by name for `-O`.
 
     The tool prints the line without quotes, so a value ends at the first blank; a flag has the value ''.
     """
     found: dict[str, list[str]] = {}
-    waiting = ""
-    for word in command.split():
-        if waiting:
-            name, value, waiting = waiting, word, ""
-            if name == "O":
-                name, _, value = value.partition("=")
-            found.setdefault(name, []).append(value)
-            continue
-        given = word[1:] if word.startswith("-") else ""
-        letters = given.lstrip(flags)
-        for flag in given[: len(given) - len(letters)]:
+    for given, name, value in re.findall(rf"(?<!\S)-([{flags}]*+)(?:(\S)\s*(\S+))?", command):
+        for flag in given:
             found.setdefault(flag, []).append("")
-        if len(letters) > 1 and letters[0] != "O":
-            found.setdefault(letters[0], []).append(letters[1:])
-        elif letters:
-            waiting = letters[0]
+        if name == "O":
+            name, _, value = value.partition("=")
+        if name:
+            found.setdefault(name, []).append(value)
     return found
 
 
@@ -311,29 +291,22 @@ class _Run(PerfRun):
     rates: list[tuple[float, float | None]] = field(default_factory=list)
     latencies_s: list[float] = field(default_factory=list)
 
-    def take(self, line: str) -> bool:
-        # Before the rules, because a log may have a million of these.
-        if line.startswith("> "):
-            return self._answer(line)
-        if line.startswith("[Timeout] Query timed out"):
-            self.timeouts += 1
-            return True
-        return super().take(line)
+    def _time_out(self) -> None:
+        self.timeouts += 1
 
-    def _answer(self, line: str) -> bool:
-        """Add the response time of one answer of -v; `> T` is an unanswered query."""
-        if line.startswith("> T "):
-            return True
-        latency_s = number(line.rpartition(" ")[2])
-        if latency_s is None or latency_s < 0:
-            return False
-        self.latencies_s.append(latency_s)
-        return True
-
-    def _interval(self, epoch: str, rate: str) -> None:
-        self.rates.append((float(epoch), number(rate)))
-
-    rules = (*rule_table({r"(\d{1,12}\.\d{6}): (\d{1,15}\.\d{6}|-?nan|inf)": _interval}), *PerfRun.rules)
+    rules = (
+        *rule_table(
+            {
+                r"> T .*": skip,  # of -v: a query without an answer
+                r"> .* (\d{1,12}(?:\.\d{1,9})?)": lambda run, latency_s: run.latencies_s.append(float(latency_s)),
+                r"\[Timeout\] Query timed out.*": _time_out,
+                r"(\d{1,12}\.\d{6}): (\d{1,15}\.\d{6}|-?nan|inf)": lambda run, epoch, rate: run.rates.append(
+                    (float(epoch), number(rate))
+                ),
+            }
+        ),
+        *PerfRun.rules,
+    )
 
     def take_status(self, text: str) -> bool:
         if target := _TARGET.fullmatch(text):

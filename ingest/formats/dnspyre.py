@@ -22,7 +22,6 @@ from dropline.ingest.formats.text import (
     json_object,
     marked,
     number,
-    plural,
     unpack,
 )
 from dropline.ingest.formats.text_run import Result, line_starts, rule_table, skip
@@ -84,7 +83,6 @@ class _Run(TableRun):
         text, _ = unpack(data, MAX_TEXT_BYTES + 1)
         return _PRETTY_REPORT.sub(_on_one_line, text.decode("utf-8", "replace")).encode()
 
-    hostnames: int | None = None
     in_json: bool = False
 
     def begins_with(self, line: str) -> bool:
@@ -118,17 +116,13 @@ class _Run(TableRun):
                 self.timings_ms[metric] = value_ms
         return True
 
+    def received(self) -> int:
+        return sum(self.counters.get(name, 0) for name in ("success", "negative", "error"))
+
     def conclude(self) -> Result:
-        if not self.finished or "requests" not in self.counters:
-            return self.reject()
-        received = sum(self.counters.get(name, 0) for name in ("success", "negative", "error"))
-        if self.begun:
-            clients = plural(self.facts["clients"] or 0, "concurrent request")
-            names = [plural(self.hostnames, "hostname")] if self.hostnames is not None else []
-            self.facts["method"] = "; ".join([self.details["transport"], clients, *names])
-        if self.in_json and received:
+        if self.in_json and self.received():
             self.warnings.append("Latencies of --json are whole milliseconds: 0 is less than one.")
-        return self.summarise(received, whole=self.is_whole(received))
+        return super().conclude()
 
 
 def _counters(said: dict[str, Any]) -> dict[str, int]:

@@ -8,6 +8,7 @@ code; the success codes count NOERROR only.
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
@@ -68,19 +69,13 @@ class TableRun(TextRun):
     timings_ms: dict[str, float] = field(default_factory=dict)
     begun: bool = False
     finished: bool = False
+    hostnames: int | None = None  # of dnspyre
 
     def begins_with(self, line: str) -> bool:
         """Return whether `line` begins another table; progress may repeat the counters."""
         if line.startswith("Benchmarking "):
             return self.begun or "requests" in self.counters or self.usage or bool(self.error)
         return self.finished and line.startswith("Total requests:")
-
-    def take(self, line: str) -> bool:
-        """Parse `line`; return False if it is not from the tool."""
-        if ": error: " in line and line.startswith(f"{self.tool}: error: "):  # with the usage above it, or alone
-            fail(self, line.partition("error: ")[2])
-            return True
-        return super().take(line)
 
     def _begin(self, target: str, transport: str, clients: str, limit: str | None) -> None:
         self.begun = True
@@ -100,9 +95,6 @@ class TableRun(TextRun):
         self.section = name
         if name == "DNS timings":
             self.datapoints = count(datapoints) or 0
-
-    def _bar(self) -> bool:
-        return self.section == "DNS distribution"
 
     def _top_error(self, message: str, times: str) -> bool:
         if self.section == "Top errors":
@@ -141,7 +133,8 @@ class TableRun(TextRun):
 
     rules = rule_table(
         {
-            r"\S+ +\|.*\| +\d+|LATENCY +\|.*|[+-]-+.*": _bar,
+            r"dns(?:trace|pyre): error: (.*)": fail,
+            r"\S+ +\|.*\| +\d+|LATENCY +\|.*|[+-]-+.*": lambda run: run.section == "DNS distribution",
             r"(\S{1,40}):\s+(\S.*)": _row,
             r"Benchmarking (\S+) via (.{1,40}) with (\d{1,9}) concurrent requests ?(?:\(limited to (.*)\))?": _begin,
             r"Cancelling benchmark.*": _cancel,
@@ -155,13 +148,23 @@ class TableRun(TextRun):
         }
     )
 
-    def is_whole(self, received: int) -> bool:
-        """Return whether the table is complete; timings are required only if something was received."""
-        return self.finished and (received == 0 or self.last_timing in self.timings_ms)
+    @abstractmethod
+    def received(self) -> int:
+        """Return how many requests were answered."""
 
-    def summarise(self, received: int, *, whole: bool) -> Result:
-        """Return the report; `received` requests were answered."""
-        sent = self.counters.get("requests", 0)
+    def conclude(self) -> Result:
+        """Return the report, or a reject."""
+        if not self.finished or "requests" not in self.counters:
+            return self.reject()
+        sent, received = self.counters["requests"], self.received()
+        if self.begun:
+            clients = plural(self.facts["clients"] or 0, "concurrent request")
+            names = [plural(self.hostnames, "hostname")] if self.hostnames is not None else []
+            self.facts["method"] = "; ".join([self.details["transport"], clients, *names])
+        if self.wanted is not None:
+            self.details["requests_wanted"] = self.wanted
+        # Without an answer there are no timings.
+        whole = self.wanted in {None, sent} and (received == 0 or self.last_timing in self.timings_ms)
         self.facts |= {"sent": sent, "received": received, "dropped": max(sent - received, 0)}
         self.details |= {name: self.counters[name] for name in _TOLD if self.counters.get(name)}
         if types := self.sections.get("DNS question types"):
@@ -211,18 +214,9 @@ class _Run(TableRun):
     last_timing = "max"
     expected = "expected the output of dnstrace, from `Benchmarking` on"
 
-    def conclude(self) -> Result:
-        if not self.finished or "requests" not in self.counters:
-            return self.reject()
+    def received(self) -> int:
         codes = self.sections.get("DNS response codes", {})
-        received = self.datapoints or sum(codes.values()) or self.counters.get("success", 0)
-        if self.begun:
-            clients = plural(self.facts["clients"] or 0, "concurrent request")
-            self.facts["method"] = f"{self.details['transport']}; {clients}"
-        if self.wanted is not None:
-            self.details["requests_wanted"] = self.wanted
-        all_sent = self.wanted in {None, self.counters["requests"]}
-        return self.summarise(received, whole=self.is_whole(received) and all_sent)
+        return self.datapoints or sum(codes.values()) or self.counters.get("success", 0)
 
 
 parse, explain = _Run.parse, _Run.explain

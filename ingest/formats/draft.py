@@ -7,13 +7,17 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Final
 
 from dropline.ingest.formats import Observation, Report, Row
 from dropline.ingest.formats.text import MAX_SERIES, quote
 
-_NAMED: Final = 3
-_PERCENTILES: Final = (50, 90, 95, 99)
+Remedies = tuple[tuple[str, str], ...]
+"""Parts of error messages, and what to do about each."""
+
+
+def remedy(error: str, remedies: Remedies) -> str:
+    """Return what to do about an error."""
+    return next((hint for part, hint in remedies if part in error), "repair what it names and run the trial again")
 
 
 @dataclass(slots=True)
@@ -28,7 +32,7 @@ class Tally:
         """Count one line."""
         self.count += 1
         self.last = number
-        if len(self.first) < _NAMED:
+        if len(self.first) < 3:
             self.first.append((number, text))
 
     @property
@@ -58,7 +62,7 @@ class Draft:
     def observe_percentiles(self, buckets: Sequence[tuple[float | None, int]]) -> None:
         """Add latency percentiles by nearest rank; a bucket has its upper bound in ms and its number of answers."""
         within = [*accumulate(answers for _, answers in buckets)]
-        for percent in _PERCENTILES:
+        for percent in (50, 90, 95, 99):
             rank = -(-percent * within[-1] // 100)
             self.observe(f"latency_p{percent}", buckets[bisect_left(within, rank)][0], "ms")
         self.observe("latency_percentiles_of", within[-1], "responses")

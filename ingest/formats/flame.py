@@ -110,9 +110,6 @@ class _Run(TextRun):
     def _generator(self, name: str, records: str) -> None:
         self.details |= {"generator": name, "records": count(records)}
 
-    def _flow(self, rate: str) -> None:
-        self.details.setdefault("qps_flow", []).append(rate)
-
     def _set_load(self, generators: str, batch: str, delay_ms: str, transport: str) -> None:
         self.facts["clients"] = count(generators)
         self.details["transport"] = transport
@@ -142,7 +139,7 @@ class _Run(TextRun):
             r"query generator \[(\w+)\] contains (\d{1,18}) record\(s\)": _generator,
             r"rate limit @ (\d{1,15}) QPS \(\d+ QPS per concurrent sender\)": fact("offered_rate", number),
             r"stopping, waiting up to (\d{1,9})s for in flight to finish\.\.\.": fact("drop_time_s", number),
-            r"QPS flow now (.*)": _flow,
+            r"QPS flow now (.*)": lambda run, rate: run.details.setdefault("qps_flow", []).append(rate),
             r'-t: "*([^"]*)"*': fact("drop_time_s", number),
             rf"{_ARGUMENT}|-{{6}}|responses   :|query list randomized|\w+: push \".*\"|binding to .*"
             r"|\d+ key/value generator arguments|adding QPS flow: .*|WARNING: QPS .*": skip,

@@ -17,14 +17,12 @@ NAME = "ixload"
 
 _EXPECTED: Final = "expected HTTP_Client.csv of IxLoad, with the column `HTTP Total Throughput (Kbps)`"
 _THROUGHPUT: Final = ("httptotalthroughput", "kbps")
-_ELAPSED: Final = "elapsedtime"
 _SERIES: Final = (
     Series("httpconnectionrate", "connection_rate", "connections/s"),
     Series("httptransactionrate", "transaction_rate", "transactions/s"),
     Series("httpconcurrentconnections", "concurrent_connections", "connections"),
     Series("httpsimulatedusers", "simulated_users", "users"),
 )
-_TRAILER_LINES: Final = 1
 
 
 def _trial(table: Table) -> Parts:
@@ -35,18 +33,18 @@ def _trial(table: Table) -> Parts:
     table.rows = [row for row in table.rows if number(row.cells[0]) is not None]
     records, faults = table.records(trial)
     for record in records:
-        time_s = number(record.values[0], 1e-3) if record.columns.keys[0][0] == _ELAPSED else None
+        time_s = number(record.values[0], 1e-3) if record.columns.keys[0][0] == "elapsedtime" else None
         rate = record.number(_THROUGHPUT[0], unit=_THROUGHPUT[1], scale=1e-3)
         times += [time_s] if time_s is not None else []
         if rate is not None:
             samples.append((float(len(samples)) if time_s is None else time_s, rate))
         trial.observe("throughput", rate, MBITS, None, time_s)
         trial.follow(record, _SERIES, time_s)
-    trial.completed = trial.completed and len(strange) == _TRAILER_LINES
+    trial.completed = trial.completed and len(strange) == 1
     if not strange:
         trial.warnings.append("The line below the samples is missing: the file is cut off.")
     yield from faults
-    for row in strange[:-_TRAILER_LINES]:
+    for row in strange[:-1]:
         yield Reject(row.number, f"not a sample: {row.quoted}", _EXPECTED)
     trial.facts |= {"protocol": "HTTP", "achieved_rate": trial.mean_rate(samples)}
     trial.facts["duration_s"] = max(times, default=None)

@@ -14,10 +14,10 @@ from dropline.ingest.formats.text import Part, head_text, instant, quote
 from dropline.ingest.formats.throughput import Fields, Trial, accounted, concluded
 
 _MAX_FAULTS: Final = 100
-_MAX_DOCUMENTS: Final = 100_000
 _MAX_VALUES: Final = 3_000_000  # a value of two or three bytes may need 200 of memory
 _NEXT: Final = re.compile(r"\s*(?=[\[{])")
-_DOCUMENT: Final = re.compile(r"^[\[{]", re.MULTILINE)
+_ONLY: Final = "keep only the JSON of the tool in the file"
+_DOCUMENT: Final = re.compile(r"^(?=[\[{])", re.MULTILINE)
 
 
 def documents(data: bytes) -> Iterator[tuple[int, Node] | Reject]:
@@ -31,34 +31,30 @@ def documents(data: bytes) -> Iterator[tuple[int, Node] | Reject]:
         yield Reject(1, f"more than {_MAX_VALUES} values", "split the file into one file per test")
         return
     decoder = json.JSONDecoder(parse_int=lambda digits: int(digits) if len(digits) <= 18 else float(digits))
-    place, line, faults, found = 0, 1, 0, 0
+    place, line, faults = 0, 1, 0
     while start := _NEXT.match(text, place) or _DOCUMENT.search(text, place):
-        begin = start.end() if not start[0].strip() else start.start()
+        begin = start.end()
         if skipped := text[place:begin].strip():
-            yield Reject(line, f"not JSON: {quote(skipped)}", "keep only the JSON of the tool in the file")
+            yield Reject(line, f"not JSON: {quote(skipped)}", _ONLY)
         line += text.count("\n", place, begin)
-        place = begin
         try:
-            value, end = decoder.raw_decode(text, place)
+            value, end = decoder.raw_decode(text, begin)
         except (ValueError, RecursionError) as error:
             faults += 1
             why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
             yield Reject(line, f"damaged JSON: {why}", "copy the whole file again; it may be cut off")
-            following = _DOCUMENT.search(text, place + 1)
+            following = _DOCUMENT.search(text, begin + 1)
             # Otherwise a hostile text would be decoded to its end from each of its lines.
             if not following or faults == _MAX_FAULTS:
                 return
-            line += text.count("\n", place, following.start())
+            line += text.count("\n", begin, following.start())
             place = following.start()
             continue
         yield line, Node(value)
-        line += text.count("\n", place, end)
+        line += text.count("\n", begin, end)
         place = end
-        if (found := found + 1) == _MAX_DOCUMENTS:
-            break
     if rest := text[place:].strip():
-        what = "not JSON" if found < _MAX_DOCUMENTS else f"after {_MAX_DOCUMENTS} documents"
-        yield Reject(line, f"{what}: {quote(rest)}", "keep only the JSON of the tool in the file, or split it")
+        yield Reject(line, f"not JSON: {quote(rest)}", _ONLY)
 
 
 def in_documents(text: bytes, read: Callable[[int, Node], Iterable[Part | Reject]]) -> Iterator[Part | Reject]:

@@ -58,9 +58,6 @@ class _Run(TextRun):
     def take(self, line: str) -> bool:
         return super().take(line if line.startswith(("error: ", "warning: ")) else without_thousands(line))
 
-    def _warn(self, text: str) -> None:
-        self.warnings.append(f"kxdpgun warns in line {self.here}: {text[:200]}.")
-
     def _begin_metrics(self, kind: str) -> None:
         self.period = {} if kind == "periodic" else None
 
@@ -111,7 +108,9 @@ class _Run(TextRun):
     rules = rule_table(
         {
             r"error: (.*)": fail,
-            r"warning: (.*)": _warn,
+            r"warning: (.{,200}).*": lambda run, text: run.warnings.append(
+                f"kxdpgun warns in line {run.here}: {text}."
+            ),
             r"(cumulative|periodic) metrics:": _begin_metrics,
             r"using interface (\S+), XDP threads (\d{1,6}), (?:IPv([46])/)?(UDP|TCP|QUIC)([^,]*), (\S+) mode": _start,
             r"thread#\d+: sent (\d{1,18})(?:, received \d+)?(?:, lost (\d{1,18}))?"

@@ -27,9 +27,7 @@ IN_JSON = (
 
 _EXPECTED: Final = "expected the JSON of NFVbench: its whole result, an `ndr` or `pdr` part, or a record for fluentd"
 _SEARCHES: Final = ("ndr", "pdr")
-_DEEPEST: Final = 12
 _FRAME_SIZE: Final = re.compile(r"\d{2,5}|IMIX", re.ASCII)
-_HALVED: Final = 2
 _SERIES: Final = (
     Series("total_tx_rate_bps", "offered_rate_l1", "bit/s"),
     Series("total_rx_rate_bps", "achieved_rate_l1", "bit/s"),
@@ -40,12 +38,10 @@ _SERIES: Final = (
 def _trials(line: int, root: Node) -> Trials:
     """Yield the trials of every part of a result; a complete one nests them under chains and frame sizes."""
     found = False
-    pending: deque[tuple[Node, str | None, int]] = deque([(root, None, 0)])
+    pending: deque[tuple[Node, str | None]] = deque([(root, None)])
     while pending:
-        part, size, depth = pending.popleft()
-        if depth > _DEEPEST:
-            continue
-        pending += [(item, size, depth + 1) for item in part.items()]
+        part, size = pending.popleft()
+        pending += [(item, size) for item in part.items()]
         node = part.members()
         if "total_orig_rate_pps" in node or (node.keys() >= {"drop_percentage", "rate_pps"} and "stats" not in node):
             found = True
@@ -61,7 +57,7 @@ def _trials(line: int, root: Node) -> Trials:
             trial.details["date"] = root.words("date")
             yield trial
         pending += [
-            (child, name if _FRAME_SIZE.fullmatch(name) else size, depth + 1)
+            (child, name if _FRAME_SIZE.fullmatch(name) else size)
             for name, child in node.items()
             if isinstance(child.value, (dict, list)) and name not in {*_SEARCHES, "config", "stats"}
         ]
@@ -111,7 +107,7 @@ def _overall(trial: Trial, overall: Node) -> None:
     if facts["received"] is not None and facts["duration_s"]:
         facts["achieved_rate"] = facts["received"] / facts["duration_s"]
     elif (rate := overall.number("rx.pkt_rate")) is not None:
-        facts["achieved_rate"] = facts["achieved_rate"] or rate * _HALVED
+        facts["achieved_rate"] = facts["achieved_rate"] or rate * 2  # it is halved there
     trial.details["loss_observed_pct"] = overall.number("drop_rate_percent", "drop_percentage")
     trial.details |= {"direction_scope": "sum_both", "load_layer": "L1"}
     trial.latency(overall, "us", names="rx.{0}_delay_usec {0}_delay_usec")

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from dropline.ingest.formats.perfdhcp_lines import KEYS, START, Line, Process, Stage, clean_counters, recognise
 from dropline.ingest.formats.perfdhcp_report import conclude
-from dropline.ingest.formats.text import HEAD_BYTES, MAX_TEXT_BYTES, lines, parts, unpack
+from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_marked, lines, parts, unpack
 
 if TYPE_CHECKING:
     from dropline.ingest.formats import Reject, Report
@@ -23,29 +24,25 @@ _OF_EXCHANGE: Final = frozenset(
     {"head of the statistics", "counter", "drops ratio", "delay", "no delays", "count of collected packets"}
 )
 _FAILED: Final = "Failed to receive DHCP packet: "
-_MARK: Final = re.compile(
-    rb"(?:\A|[\r\n])[ \t\0]*(?:\x1b\[[0-9;?]*[A-Za-z])*(?:\^C)?(?:"
-    rb"Running: perfdhcp|Scenario: (?:basic|avalanche)\.|perfdhcp \[-"
-    rb"|\*\*\*(?:Rate statistics|Statistics for: [A-Z])"
-    rb"|(?:ERROR: |Error )(?:running perfdhcp|parsing command line options)"
-    rb"|sent: \d[\d/]*; received: \d|(?:sent|received|collected) packets: \d"
-    rb"|VERSION: \d+\.\d+\.\d+\s*\Z)"
+LINES: Final = re.compile(
+    r"(?:\A|[\r\n])[ \t\0]*(?:\^C)?(?:"
+    r"Running: perfdhcp|Scenario: (?:basic|avalanche)\.|perfdhcp \[-"
+    r"|\*\*\*(?:Rate statistics|Statistics for: [A-Z])"
+    r"|(?:ERROR: |Error )(?:running perfdhcp|parsing command line options)"
+    r"|sent: \d[\d/]*; received: \d|(?:sent|received|collected) packets: \d"
+    r"|VERSION: \d+\.\d+\.\d+\s*\Z)",
+    re.ASCII,
 )
-LINES: Final = re.compile(_MARK.pattern.decode())
 CLUES: Final = (
     *("Running: perfdhcp", "Scenario: ", "***", "perfdhcp [-", " running perfdhcp", " parsing command line options"),
     *("; received: ", " packets: ", "VERSION: "),
 )
-_CLUES: Final = tuple(clue.encode() for clue in CLUES)
 
 
 def sniff(head: bytes) -> bool:
     """Return whether `head`, the first 64 KiB of a file or all of it, is from perfdhcp."""
-    text, _ = unpack(head, HEAD_BYTES)
-    if any(map(text.__contains__, _CLUES)) and _MARK.search(text):
-        return True
-    first = next((line for _, line in _lines(text)), "")
-    return clean_counters(first) is not None
+    text = head_text(head)
+    return is_marked(text, LINES, *CLUES) or any(clean_counters(line) for _, line in islice(_lines(text.encode()), 1))
 
 
 def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
@@ -100,13 +97,9 @@ def _walk(text: bytes, trial: Process, first: int = 1) -> Iterator[tuple[int, st
 
 def _lines(text: bytes, first: int = 1) -> Iterator[tuple[int, str]]:
     """Yield (number, line) of all lines that are not blank; glued text is split off."""
-    glued = _may_be_glued(text)
     for number, line, ended in lines(text, first):
         if not ended:
             line = _unfinished(line)
-        if not glued:
-            yield number, line
-            continue
         begin = line.find(START, 1)
         if begin > 0:
             yield number, line[:begin]
@@ -120,13 +113,6 @@ def _lines(text: bytes, first: int = 1) -> Iterator[tuple[int, str]]:
             line = _behind_failure(line.removeprefix(_FAILED))
         if line:
             yield number, line
-
-
-def _may_be_glued(text: bytes) -> bool:
-    """Return whether text that may get glued to other text appears elsewhere than at the start of a line."""
-    start = START.encode()
-    begun = text.startswith(start) + text.count(b"\n" + start)
-    return text.count(start) > begun or any(mark in text for mark in (b"^C", b"Failed to receive", b"\x1b"))
 
 
 def _unfinished(line: str) -> str:

@@ -253,9 +253,6 @@ def recognise(text: str, *, in_leases: bool) -> tuple[Line | None, Any]:
             return _COUNTERS, counters
         if in_leases and (match := _LEASE.fullmatch(text)):
             return _LEASED, match[1] or match[2]
-        for start, line in _STARTS.items():
-            if text.startswith(start):
-                return line, text.removeprefix(start)
         for pattern, line in _PATTERNS.items():
             if match := pattern.fullmatch(text):
                 return line, match
@@ -490,24 +487,18 @@ _LINES: Final[dict[str, tuple[Line, str]]] = {
         (_KNOWN, ""),
     ),
 }
-_STARTS: Final[dict[str, Line]] = {
-    "perfdhcp [-": _KNOWN._replace(stage=Stage.USAGE),
-    "***Leases for ": Line(
-        "head of the leases", lambda trial, text: trial.leases.append((text.removesuffix("***"), []))
-    ),
-    "Incorrect DHCP packet received": Line(
-        "malformed packet", lambda trial, text: trial.incorrect.add(trial.here, text)
-    ),
-    **dict.fromkeys(
-        (
-            *("INFO: in avalanche scenario ", "Set MAC to ", "Set DUID to ", "Truncated DHCPv"),
-            *("Script started", "Script done"),
-            *("WARNING: Currently system ", "WARNING: Better results ", "WARNING: To switch use "),
-        ),
-        _KNOWN,
-    ),
-}
 _PATTERNS: Final[dict[re.Pattern[str], Line]] = {
+    re.compile(r"perfdhcp \[-.*"): _KNOWN._replace(stage=Stage.USAGE),
+    re.compile(r"\*\*\*Leases for (.*?)(?:\*\*\*)?"): Line(
+        "head of the leases", lambda trial, match: trial.leases.append((match[1], []))
+    ),
+    re.compile("Incorrect DHCP packet received(.*)"): Line(
+        "malformed packet", lambda trial, match: trial.incorrect.add(trial.here, match[1])
+    ),
+    re.compile(
+        "(?:INFO: in avalanche scenario |Set MAC to |Set DUID to |Truncated DHCPv|Script started|Script done"
+        "|WARNING: Currently system |WARNING: Better results |WARNING: To switch use ).*"
+    ): _KNOWN,
     _PROGRESS: _KNOWN._replace(stage=Stage.LOAD),
     _PROVISIONED: Line("summary of the avalanche", _provisioned),
     _ARGUMENT: Line("option", _option),

@@ -8,13 +8,13 @@ from operator import sub
 from typing import Any, Final
 
 from dropline.ingest.formats import Reject, Report, Row
+from dropline.ingest.formats.draft import remedy
 from dropline.ingest.formats.perfdhcp_lines import INTERIM, PLACES, Process, Stage
 from dropline.ingest.formats.perfdhcp_options import EXCHANGES, UNKNOWN_OPTIONS, Options, parse_command, parse_options
 from dropline.ingest.formats.text import MAX_SERIES, plural, quote
 
 _NEARLY_ALL: Final = 0.98
 _OF_A_HEADER: Final = frozenset({"method", "protocol", "wait_s", "scenario"})
-_REPAIR: Final = "repair what it names and run the trial again"
 
 # Part of an error text -> what to do; the first match wins.
 _REMEDIES: Final[tuple[tuple[str, str], ...]] = (
@@ -226,9 +226,8 @@ def _strange_lines(trial: Process, options: Options | None) -> list[str]:
 def _reject(trial: Process) -> Reject:
     interims = plural(trial.interim_lines, "interim line")
     if trial.error:
-        hint = next((hint for part, hint in _REMEDIES if part in trial.error), _REPAIR)
         seen = f" after {interims}" if trial.width else ""
-        return Reject(trial.error_line, f"perfdhcp failed{seen}: {trial.error}", hint)
+        return Reject(trial.error_line, f"perfdhcp failed{seen}: {trial.error}", remedy(trial.error, _REMEDIES))
     if trial.stage is Stage.USAGE:
         reason = "usage text instead of a report: perfdhcp -h, or an error that went to stderr"
         return Reject(trial.line, reason, "run the trial again with 2>&1 to see the error")

@@ -39,8 +39,6 @@ _COLUMNS: Final = {
 }
 # A latency is printed as 0 in a bucket where this count is 0.
 _COUNTED_BY: Final = {"avg_latency": "responses_per_sec", "conn_avg_latency": "connections"}
-_RAMP_S: Final = 60.0
-_MAX_RATE: Final = 100_000.0
 
 
 @dataclass
@@ -115,7 +113,7 @@ class _Run(PerfRun):
         transport = self.options.get("M", ["udp"])[-1]
         clients = int(self.option("C", 1) or 1)
         outstanding, timeout_s = int(self.option("q", 65536) or 0), self.option("t", 45) or 0
-        top, ramp_s = self.option("m", _MAX_RATE) or 0, self.option("r", _RAMP_S) or 0
+        top, ramp_s = self.option("m", 100_000.0) or 0, self.option("r", 60.0) or 0
         constant_s, limit = self.option("c"), self.option("L", 100) or 100
         self.facts["clients"], self.facts["drop_time_s"] = clients, timeout_s
         self.details |= {"transport": transport, "outstanding": outstanding, "ramp_to": top, "ramp_s": ramp_s}

@@ -41,9 +41,10 @@ _TESTS: Final = {
     "burstsize": "RFC 2544 back to back",
     "throughput": "RFC 2544 throughput",
 }
-_ANSWER: Final = re.compile(r"-Columns\s+[{\"]")
-_WORD: Final = re.compile(r'["{]|\S+')
-_BRACE: Final = re.compile(r"[{}]")
+_ANSWER: Final = re.compile(r"-Columns\s+\{")
+_OPTION: Final = re.compile(r"(?:\A|\s)-([A-Z][A-Za-z]*)\s")
+_ROW: Final = re.compile(r"\{((?:[^{}]++|\{[^{}]*+\})*+)(\}?)")
+_WORD: Final = re.compile(r"\{([^{}]*)\}|([^\s{}]+)")
 
 
 def sniff(head: bytes) -> bool:
@@ -107,45 +108,27 @@ def _is_answer(text: str) -> bool:
 
 
 def _read_answers(text: str) -> Parts:
-    """Yield the trials of each `-Columns {...} -Output {{...} ...}`, a Tcl list."""
+    """Yield the trials of each `-Columns {...} -Output {{...} ...}`: Tcl lists, words with spaces are in braces."""
     starts = [match.start() for match in _ANSWER.finditer(text)]
     if before := text[: starts[0]].strip():
         yield Reject(1, f"not of an answer: {quote(before)}", _EXPECTED)
+    following = 1 + text.count("\n", 0, starts[0])
     for start, end in pairwise([*starts, len(text)]):
-        line = text.count("\n", 0, start) + 1
-        answer = [word for word, _ in _tcl_list(text[start:end])]
-        said = dict(zip(answer[::2], answer[1::2], strict=False))
-        columns = Columns([word for word, _ in _tcl_list(said.get("-Columns", ""))])
+        line, following = following, following + text.count("\n", start, end)
+        answer = _OPTION.split(text[start:end])
+        said = dict(zip(answer[1::2], answer[2::2], strict=True))
+        columns = Columns(_words(said["Columns"].strip("{} \n")))
         if not _is_header(columns):
             hint = "query RFC2544ThroughputTestResultDetailedSummaryView, or another RFC2544 view"
             yield Reject(line, "answer of QueryResult without the columns of an RFC 2544 view", hint)
             continue
-        found = [([cell for cell, _ in _tcl_list(word)], whole) for word, whole in _tcl_list(said.get("-Output", ""))]
+        found = _ROW.finditer(said.get("Output", "").partition("{")[2])
         # On a single line of text, an unclosed row of values corresponds to a missing newline.
-        yield from _rows(Table(line, columns, [Line(line, row, whole) for row, whole in found]))
+        yield from _rows(Table(line, columns, [Line(line, _words(row[1]), bool(row[2])) for row in found]))
 
 
-def _tcl_list(text: str) -> list[tuple[str, bool]]:
-    """Return the words of a Tcl list and whether each is complete: words with spaces are in braces or quotes."""
-    words: list[tuple[str, bool]] = []
-    place, length = 0, len(text)
-    while found := _WORD.search(text, place):
-        start, end, place, opening = found.start(), length, found.end(), found[0][:1]
-        if opening == '"':
-            end = text.find('"', start + 1)
-        elif opening == "{":
-            depth, end = 0, -1
-            for brace in _BRACE.finditer(text, start):
-                depth += 1 if brace[0] == "{" else -1
-                if not depth:
-                    end = brace.start()
-                    break
-        else:
-            words.append((found[0], True))
-            continue
-        place = end + 1 if end >= 0 else length
-        words.append((text[start + 1 : end if end >= 0 else length], end >= 0))
-    return words
+def _words(text: str) -> list[str]:
+    return [braced or bare for braced, bare in _WORD.findall(text)]
 
 
 parse = accounted(_read, _EXPECTED)

@@ -31,7 +31,6 @@ _MARK: Final = re.compile(
     r"(?:\A|[\r\n])(?:[^\r\n]{0,1000} for periodic results|=+ Periodic Results: "
     r"|(?:Generator|Analyzer|RxStream|TxStream)_Results)"
 )
-_CLUES: Final = (" for periodic results", "= Periodic Results: ", "_Results")
 _KINDS: Final = {
     "generatorportresults": "Generator",
     "analyzerportresults": "Analyzer",
@@ -85,7 +84,6 @@ class _Subscription:
         self.last: dict[tuple[str, str], Record] = {}
         self.times: Counter[tuple[str, str]] = Counter()
         self.records = 0
-        self.begun = False
         self.broken: set[str] = set()  # kinds of results with an unusable row
 
     def is_over(self, name: str, record: int) -> bool:
@@ -93,7 +91,6 @@ class _Subscription:
 
     def begin(self, name: str, record: int | None) -> None:
         self.kind, self.record, self.table = _KINDS.get(name.lower(), name), record, None
-        self.begun = True
 
     def take(self, row: Line) -> Reject | None:
         if row.cells[0].startswith("ResultObject"):
@@ -110,23 +107,21 @@ class _Subscription:
             self.trial.cut(row.number)
         key = self.kind, record.words("resultobject") or ""
         self.times[key] += 1
-        self.records = max(self.records, self.record or self.times[key])
+        t_s = self.record or self.times[key]
+        self.records = max(self.records, t_s)
         self.last[key] = record
-        self._observe(record, self.record or self.times[key])
-        return None
-
-    def _observe(self, record: Record, t_s: int) -> None:
         label = record.words("resultparentname", "resultparent")
         side = "tx" if self.kind in _SENT else "rx"
         series = (each._replace(metric=f"{side}_{each.metric}", label=label) for each in _SERIES)
         self.trial.follow(record, series, t_s)
         if self.kind == "RxStream" and record.whole("sigframecount", "framecount"):
             self.trial.latency(record, "us", label, t_s)
+        return None
 
     def conclude(self) -> Parts:
         trial = self.trial
         if not self.last:
-            if self.begun:
+            if self.kind:
                 hint = "subscribe again, before the traffic starts"
                 yield Reject(trial.line, "periodic results without a sample", hint)
             return
@@ -164,5 +159,5 @@ class _Subscription:
         return sum(known) if known and not lacking else None
 
 
-sniff = marked(_MARK, *_CLUES)
+sniff = marked(_MARK, " for periodic results", "= Periodic Results: ", "_Results")
 parse = accounted(_read, _EXPECTED)

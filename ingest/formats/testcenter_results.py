@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from typing import Final
 
 from dropline.ingest.formats import Parts, Reject, Report
@@ -37,6 +38,7 @@ _ALLOWED: Final = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ})
 _HINT: Final = "save the results again with SaveDetailedResults TRUE, and copy the whole file"
 
 Tables = dict[str, list[str]]
+Load = Callable[[str], list[Record]]
 
 
 def sniff(head: bytes) -> bool:
@@ -97,20 +99,19 @@ def _read(connection: sqlite3.Connection) -> Parts:
     if "DataSet" not in tables:
         yield Reject(1, "SQLite database without a table DataSet: it is not TestCenter's", "ingest TestCenter's .db")
         return
-    found = 0
-    for name, level in _rfc2544_tables(connection, tables):
-        for part in _rfc2544(connection, tables, name, level):
-            found += 1
-            yield part
-    if found:
-        return
+    load = partial(_rows, connection, tables)
+    found = False
+    for part in _rfc2544(load, tables):
+        found = True
+        yield part
     for sent, received in (_STREAMS, _PORTS):
-        if sent in tables and received in tables and (end := _end_of_test(connection, tables, sent, received)):
+        if not found and sent in tables and received in tables and (end := _end_of_test(load, sent, received)):
+            found = True
             yield end
-            return
-    names = ", ".join(sorted(name for name in tables if name.endswith(("Results", "Result")))[:5])
-    reason = "results database without a row of results" if names else "configuration without results"
-    yield Reject(1, f"TestCenter {reason}" + (f" (it has {names})" if names else ""), _HINT)
+    if not found:
+        names = ", ".join(sorted(name for name in tables if name != "DataSet")[:5])
+        reason = "results database without a row of results" if names else "configuration without results"
+        yield Reject(1, f"TestCenter {reason}" + (f" (it has {names})" if names else ""), _HINT)
 
 
 def _tables(connection: sqlite3.Connection) -> Tables:
@@ -124,33 +125,26 @@ def _tables(connection: sqlite3.Connection) -> Tables:
     }
 
 
-def _rfc2544_tables(connection: sqlite3.Connection, tables: Tables) -> Iterator[tuple[str, str]]:
-    """Yield (table, test) of the most detailed level with rows, for each kind of test."""
+def _rfc2544(load: Load, tables: Tables) -> Parts:
+    """Yield a trial per row of the most detailed level with rows, for each kind of test."""
     matches = [match for name in sorted(tables) if (match := _RFC2544.fullmatch(name))]
     for kind in dict.fromkeys(match[1] for match in matches):
-        named = {match[2]: match[0] for match in matches if match[1] == kind}
         spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind).lower()  # `BackToBack` is `back to back`
-        for level in _LEVELS:
-            if level in named and connection.execute(f"select 1 from {_quoted(named[level])} limit 1").fetchone():  # noqa: S608
-                yield named[level], f"RFC 2544 {spaced}"
-                break
+        named = {match[2]: match[0] for match in matches if match[1] == kind}
+        levels = [named[level] for level in _LEVELS if level in named]
+        name, rows = next(((level, rows) for level in levels if (rows := load(level))), ("", []))
+        records, _ = _newest(rows)
+        several = several_trials(record.get("trialnum") for record in records)
+        for number, record in enumerate(records, 1):
+            part = trial_of(record, f"RFC 2544 {spaced}", several=several).conclude()
+            yield Reject(1, f"row {number} of {name}: {part.reason}", part.hint) if isinstance(part, Reject) else part
 
 
-def _rfc2544(connection: sqlite3.Connection, tables: Tables, name: str, test: str) -> Parts:
-    records, _ = _newest(connection, tables, name)
-    several = several_trials(record.get("trialnum") for record in records)
-    for number, record in enumerate(records, 1):
-        part = trial_of(record, test, several=several).conclude()
-        yield Reject(1, f"row {number} of {name}: {part.reason}", part.hint) if isinstance(part, Reject) else part
-
-
-def _end_of_test(
-    connection: sqlite3.Connection, tables: Tables, sent_table: str, received_table: str
-) -> Report | Reject | None:
-    sent, data_set = _newest(connection, tables, sent_table)
+def _end_of_test(load: Load, sent_table: str, received_table: str) -> Report | Reject | None:
+    sent, data_set = _newest(load(sent_table))
     if not sent:
         return None
-    received, _ = _newest(connection, tables, received_table, data_set)
+    received, _ = _newest(load(received_table), data_set)
     streams = sent_table in _STREAMS
     trial = Trial(TOOL, 1, "end of test, streams" if streams else "end of test, ports")
     if streams:
@@ -168,7 +162,7 @@ def _end_of_test(
     _describe_bits(trial, sent, "sent")
     _describe_bits(trial, received, "received")
     _describe_streams(trial, sent, received)
-    saves = [Record(1, Columns(tables["DataSet"]), row) for row in _rows(connection, tables, "DataSet")]
+    saves = load("DataSet")
     trial.details["saved_at"] = next((r.words("createdtime") for r in saves if r.whole("id") == data_set), None)
     if len(saves) > 1:
         trial.warnings.append(f"The newest of {len(saves)} data sets is read; the others are older saves.")
@@ -195,26 +189,22 @@ def _total(records: list[Record], *names: str) -> int | None:
     return sum(counts) if counts else None
 
 
-def _newest(
-    connection: sqlite3.Connection, tables: Tables, name: str, data_set: int | None = None
-) -> tuple[list[Record], int | None]:
+def _newest(records: list[Record], data_set: int | None = None) -> tuple[list[Record], int | None]:
     """Return the rows of a data set in the order of their Id, and its number: the newest unless given."""
-    columns = Columns(tables[name])
-    records = [Record(1, columns, row) for row in _rows(connection, tables, name)]
-    if "datasetid" in columns.names:
+    if records and "datasetid" in records[0].columns.names:
         if data_set is None:
             data_set = max((number for r in records if (number := r.whole("datasetid")) is not None), default=None)
         records = [record for record in records if record.whole("datasetid") == data_set]
     return sorted(records, key=lambda record: record.whole("id") or 0), data_set
 
 
-def _rows(connection: sqlite3.Connection, tables: Tables, name: str) -> list[tuple[object, ...]]:
-    listed = ", ".join(_quoted(caption) for caption in tables[name])
-    found = connection.execute(f"select {listed} from {_quoted(name)}")  # noqa: S608
-    rows: list[tuple[object, ...]] = found.fetchmany(_MAX_ROWS + 1)
-    if len(rows) > _MAX_ROWS:
+def _rows(connection: sqlite3.Connection, tables: Tables, name: str) -> list[Record]:
+    columns = Columns(tables[name])
+    listed = ", ".join(map(_quoted, tables[name]))
+    found = connection.execute(f"select {listed} from {_quoted(name)} limit {_MAX_ROWS + 1}").fetchall()  # noqa: S608
+    if len(found) > _MAX_ROWS:
         raise ValueError(f"table {name} has more than {_MAX_ROWS} rows")
-    return rows
+    return [Record(1, columns, row) for row in found]
 
 
 def _quoted(name: str) -> str:

@@ -9,7 +9,6 @@ from dropline.ingest.formats.throughput import Record, Trial, number
 
 TOOL: Final = "Spirent TestCenter"
 
-_TRIAL: Final = ("trialnumber", "trialnum")
 _EXTREMES: Final = {"min": "minimum", "avg": "average", "max": "maximum"}
 # PERCENT_LINE_RATE, BITS_PER_SECOND and similar units add 8 bytes of preamble and 12 of gap to a frame.
 _UNITS: Final = {
@@ -49,7 +48,7 @@ def trial_of(record: Record, test: str, *, several: bool) -> Trial:
         "received": received,
         "duration_s": duration,
     }
-    repetition = record.whole(*_TRIAL)
+    repetition = record.whole("trialnumber", "trialnum")
     if several and repetition is not None and repetition < 2**31:
         trial.facts["repetition"] = repetition
     trial.details |= {"direction_scope": "sum_both", "trial": repetition}

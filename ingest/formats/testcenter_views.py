@@ -33,13 +33,12 @@ from dropline.ingest.formats.throughput import (
 NAME = "testcenter_views"
 
 _EXPECTED: Final = "expected a view of TestCenter, from the line of its captions on"
-_TOTAL: Final = "Total"
 _SENT: Final = ("txcount", "txframecount")
 _PORT_SENT: Final = ("generatorsigcount", "generatorcount", "totaltxcount")
 _RECEIVED: Final = ("rxcount", "rxsigcount", "sigcount", "rxframecount")
 _PORT_RECEIVED: Final = ("rxsigcount", "totalrxcount")
 _STREAM: Final = ("streamblock", "streamblockname")
-_CAPTIONS: Final = re.compile(r"\S+(?: \S+)*")
+_GAP: Final = re.compile(r" {2,}")
 _RULE: Final = re.compile(r"-{20,}")
 _PRINTED: Final = re.compile(r"(?:\A|[\r\n])(?:Tx )?Port(?: Names?)? {2,}[^\r\n]*(?:Tx Count|Total Tx)")
 
@@ -65,21 +64,16 @@ def _is_view(columns: Columns) -> bool:
 
 
 def _printed_tables(text: bytes) -> Iterator[Table]:
-    """Yield each fixed-width table: values are aligned with the captions."""
-    table, starts = Table(1, Columns(())), [0]
+    """Yield each fixed-width table: two blanks or more are between values, as between captions."""
+    table = Table(1, Columns(()))
     for number, line, _ in lines(text):
-        captions = list(_CAPTIONS.finditer(line))
-        columns = Columns([caption[0] for caption in captions])
-        if len(captions) > 1 and _PRINTED.match(line):
+        cells = _GAP.split(line)
+        if _PRINTED.match(line):
             yield table
-            table, starts = Table(number, columns), [caption.start() for caption in captions]
-        elif table.columns.keys and not _RULE.fullmatch(line):
-            ends = [*starts[1:], len(line)]
-            values = [line[start:end].strip() for start, end in zip(starts, ends, strict=True)]
+            table = Table(number, Columns(cells))
+        elif not _RULE.fullmatch(line):
             # Trailing blanks are stripped, so a truncated line cannot be detected.
-            table.rows.append(Line(number, values, True))
-        elif not table.columns.keys:
-            table.rows.append(Line(number, [line], True))
+            table.rows.append(Line(number, cells, True))
     yield table
 
 
@@ -91,7 +85,7 @@ def _view(table: Table) -> Parts:
     seen: set[tuple[object, ...]] = set()
     found, faults = table.records(trial)
     for record in found:
-        if record.values[0] == _TOTAL:
+        if record.values[0] == "Total":
             continue
         if streams and tuple(record.values) in seen:
             trial.lack(record.line)
@@ -110,7 +104,10 @@ def _view(table: Table) -> Parts:
         return
     _sum_up(trial, records, streams=streams)
     for record in records if streams else ():
-        _describe_stream(trial, record)
+        label = record.words(*_STREAM)
+        if record.whole(*_RECEIVED):
+            trial.latency(record, record.columns.unit("avglatency") or "us", label)
+        trial.observe("dropped_by_sequence", record.whole("droppedcount", "droppedframecount"), "frames", label)
     yield trial.conclude()
 
 
@@ -135,13 +132,6 @@ def _sum_up(trial: Trial, records: list[Record], *, streams: bool) -> None:
         for layer, names in (("l1", (f"{side}l1count",)), ("l2", (f"{side}count", f"total{side}count"))):
             if (bits := total(record.whole(*names, unit="bits") for record in records)) is not None:
                 trial.details[f"{side}_{layer}_bits"] = bits
-
-
-def _describe_stream(trial: Trial, record: Record) -> None:
-    label = record.words(*_STREAM)
-    if record.whole(*_RECEIVED):
-        trial.latency(record, record.columns.unit("avglatency") or "us", label)
-    trial.observe("dropped_by_sequence", record.whole("droppedcount", "droppedframecount"), "frames", label)
 
 
 parse = accounted(_read, _EXPECTED)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 from dropline.ingest.formats import Parts, Reject, Report, Row
-from dropline.ingest.formats.draft import Draft, Tally
+from dropline.ingest.formats.draft import Draft, Remedies, Tally, remedy
 from dropline.ingest.formats.text import LONGEST, MAX_TEXT_BYTES, lines, parts, quote, unpack
 
 Result = Report | Reject
@@ -69,7 +69,7 @@ class TextRun(Draft, ABC):
     rules: ClassVar[Rules] = ()
     usage_begins: ClassVar[str | tuple[str, ...]] = "usage: "
     usage_hint: ClassVar[str] = "call it with a server and queries, without -h"
-    remedies: ClassVar[tuple[tuple[str, str], ...]] = ()
+    remedies: ClassVar[Remedies] = ()
     silence: ClassVar[tuple[str, str] | None] = None  # explanation and advice if the tool printed nothing
 
     line: int = 0  # the tool's first line, 0 before
@@ -91,7 +91,7 @@ class TextRun(Draft, ABC):
     def take(self, line: str) -> bool:
         """Parse `line`; return False if it is not from the tool."""
         self.usage = self.usage or (line.startswith(self.usage_begins) and len(line) <= LONGEST)
-        return self.usage or self.take_ruled(line)
+        return self.take_ruled(line) or self.usage
 
     def take_ruled(self, line: str) -> bool:
         """Parse `line` by the rules."""
@@ -157,10 +157,10 @@ class TextRun(Draft, ABC):
         """Return a reject that depends on how far the output got."""
         if self.error:
             number, text = self.error
-            return Reject(number, f"{self.tool} failed: {text[:300]}", self._remedy(text))
+            return Reject(number, f"{self.tool} failed: {text[:300]}", remedy(text, self.remedies))
         if self.usage:
             why = self.strange.mentioned
-            hint = self._remedy(why) if why else self.usage_hint
+            hint = remedy(why, self.remedies) if why else self.usage_hint
             return Reject(self.line, f"usage text of {self.tool} instead of a report{why}", hint)
         if self.line:
             reason = f"{self.unfinished}{self.strange.mentioned}"
@@ -197,10 +197,6 @@ class TextRun(Draft, ABC):
     def unfinished(self) -> str:
         """The missing part of a report that has begun."""
         return f"report of {self.tool} cut off or not finished"
-
-    def _remedy(self, text: str) -> str:
-        hints = (hint for part, hint in self.remedies if part in text)
-        return next(hints, "repair what it names and run the trial again")
 
     def _strange_lines(self) -> Iterator[str]:
         for number, text in self.strange.first:

@@ -24,7 +24,6 @@ TRANSACTIONS: Final = "transactions/s"
 
 # Milliseconds per unit as printed: IxNetwork writes `n`, a TestCenter database writes none.
 _MS_PER: Final = {"ns": 1e-6, "n": 1e-6, "us": 1e-3, "usec": 1e-3, "ms": 1.0, "msec": 1.0, "s": 1e3, "": 1e-3}
-_THOUSANDS: Final = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
 _CAPTION: Final = re.compile(r"([^()]*)(?:\(([^()]*)\))?")
 _SURPLUS: Final = re.compile(r"[^a-z0-9]+")
 _TEXT_LENGTH: Final = 200
@@ -370,20 +369,15 @@ def _possible_headers(head: bytes) -> list[Columns]:
 
 def number(value: object, scale: float = 1.0) -> float | None:
     """Parse a number, perhaps with thousands separators, times `scale`; None if invalid or beyond any counter."""
-    if isinstance(value, str):
-        value = value.strip().lower()
-        if _THOUSANDS.fullmatch(value):
-            value = value.replace(",", "")
-    parsed = text.number(value, scale)
+    parsed = text.number(text.without_thousands(value.strip()) if isinstance(value, str) else value, scale)
     return parsed if parsed is not None and abs(parsed) <= _LARGEST else None
 
 
 def whole(value: object) -> int | None:
     """Parse a counter, with or without thousands separators or as `60.0`; return None if invalid."""
-    text = value.strip().replace(",", "") if isinstance(value, str) and _THOUSANDS.fullmatch(value.strip()) else value
-    if (exact := count(text)) is not None:
+    if (exact := count(text.without_thousands(value.strip()) if isinstance(value, str) else value)) is not None:
         return exact
-    parsed = number(text)
+    parsed = number(value)
     return int(parsed) if parsed is not None and 0 <= parsed < 2**53 and parsed == int(parsed) else None
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any, Final
 
 from dropline.ingest.machines.facts import (
-    FactError,
     Facts,
     add,
     added_up,
@@ -138,14 +136,8 @@ def lshw(data: bytes) -> Facts:
 
 def _lshw_nodes(data: bytes) -> Iterator[tuple[Facts, Facts]]:
     """Yield every node with its parent."""
-    try:
-        found = document(data, "lshw -json")
-    except FactError as error:
-        try:
-            found = json.loads("[" + text(data).strip().strip(",") + "]")
-        except (ValueError, RecursionError):
-            raise error from None
-    roots = entries(found if isinstance(found, list) else [found])
+    found = document(b"[%b]" % text(data).strip(" ,\n").encode(), "lshw -json")
+    roots = entries(found[0] if found and isinstance(found[0], list) else found)
     waiting = [(root, Facts()) for root in reversed(roots)]
     while waiting:
         node, parent = waiting.pop()

@@ -211,12 +211,8 @@ def _object(parent: Row, key: str) -> Row:
 
 def _objects(parent: Row, key: str) -> list[Row]:
     value: list[Row] = parent.get(key, [])
-    if not isinstance(value, list):
-        _unexpected(key, "a list of objects", value)
-    for item in value:
-        if not isinstance(item, dict):
-            _unexpected(key, "a list of objects", item)
-    return value
+    wrong = [item for item in value if not isinstance(item, dict)] if isinstance(value, list) else [value]
+    return value if not wrong else _unexpected(key, "a list of objects", wrong[0])
 
 
 def _text(parent: Row, key: str) -> str | None:

@@ -22,13 +22,11 @@ NAME = "carbon"
 
 _EXPECTED: Final = "expected `path value seconds`, a line for each value"
 _LINE: Final = re.compile(r"([\w-]+(?:\.[^\s.;]+)+)((?:;[^\s;=]+=[^\s;]*)*)[ \t]+(\S+)[ \t]+(\d{9,10}(?:\.\d+)?)")
-_ENOUGH: Final = 10  # lines that identify the format
-_OWN_INSTANCE: Final = "auth"
 
 
 def sniff(head: bytes) -> bool:
     """Return whether `head`, the first 64 KiB of a file or all of it, holds Carbon lines."""
-    lines = head_text(head).splitlines(keepends=True)[:_ENOUGH]
+    lines = head_text(head).splitlines(keepends=True)[:10]
     whole = [line.strip() for line in lines if line.endswith(("\n", "\r")) and line.strip()]
     return bool(whole) and all(map(_LINE.fullmatch, whole))
 
@@ -43,7 +41,7 @@ def _samples(line: str) -> list[Sample] | None:
     if names[0] != "pdns" or len(names) < 4:
         return [Sample(at, path, value, None, tags)]
     _, host, instance, counter = names
-    label = None if instance == _OWN_INSTANCE else instance
+    label = None if instance == "auth" else instance
     return [Sample(at, f"pdns.{counter}", value, pdns.unit(counter), label, host)]
 
 

@@ -48,13 +48,9 @@ def _answers(line: int, document: Node) -> Found:
             if (value := real(newest[0]) if newest else None) is None:
                 yield Reject(line, f"not a statistic: {quote(name)}", "expected [[number, time], ...]")
             else:
-                yield _sample(str(words(name)), value)
-
-
-def _sample(name: str, value: float) -> Sample:
-    place = _OF_A_SUBNET.fullmatch(name)
-    label, metric = (place[1], place[2]) if place else (None, name)
-    return Sample(None, f"kea.{metric}", value, "packets" if metric.startswith("pkt") else None, label)
+                place = _OF_A_SUBNET.fullmatch(said := str(words(name)))
+                label, metric = (place[1], place[2]) if place else (None, said)
+                yield Sample(None, f"kea.{metric}", value, "packets" if metric.startswith("pkt") else None, label)
 
 
 parse = accounted(partial(in_documents, read=_answers), _EXPECTED)

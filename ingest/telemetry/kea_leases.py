@@ -24,7 +24,6 @@ _HEADS: Final = (
     "address,duid,valid_lifetime,expire,subnet_id",
 )
 _EXPECTED: Final = "expected a lease file of Kea, unchanged, with its head `address,...`"
-_WHOLE: Final = "copy the whole file again"
 _PREFIX: Final = "2"  # lease_type of a delegated prefix
 
 
@@ -51,7 +50,8 @@ def _read(text: bytes) -> Found:
             key = lease.get("lease_type") == _PREFIX, lease["address"]
             held[key] = lease["valid_lifetime"] != "0" and lease.get("state", "0") == "0"
     if not text.endswith((b"\n", b"\r")):
-        yield Reject(text.count(b"\n") + 1, "the last line is cut off: how many leases there were is not known", _WHOLE)
+        reason = "the last line is cut off: how many leases there were is not known"
+        yield Reject(text.count(b"\n") + 1, reason, "copy the whole file again")
     elif head:
         yield from _counts(held)
 
