@@ -34,6 +34,7 @@ select
     trials.sent,
     trials.received,
     trials.started_at,
+    trials.server_wiped,
     trials.command is not null as has_command,
     trials.rate_unit,
     {{ json_text('trials.details', 'run') }} as tool_run,

@@ -18,6 +18,12 @@ server_configs as (
 
 ),
 
+labelled as (
+
+    select * from {{ ref('int_trials__labelled') }}
+
+),
+
 identified as (
 
     select * from {{ ref('int_trials__identified') }}
@@ -64,17 +70,17 @@ unwiped_runs as (
         identified.trial_id,
         sum(exchange_totals.completed_exchanges) over (
             partition by identified.run_id
-            order by trials.started_at nulls last, trials.offered_rate nulls last, trials.trial_id
+            order by labelled.started_at nulls last, labelled.offered_rate nulls last, labelled.trial_id
             rows unbounded preceding
         ) as exchanges_so_far
     from identified
-    inner join trials on identified.trial_id = trials.trial_id
+    inner join labelled on identified.trial_id = labelled.trial_id
     left join exchange_totals on identified.trial_id = exchange_totals.trial_id
     where
         identified.run_id in (
             select kept.run_id
             from identified as kept
-            inner join trials as unwiped on kept.trial_id = unwiped.trial_id
+            inner join labelled as unwiped on kept.trial_id = unwiped.trial_id
             where unwiped.server_wiped = false
         )
 

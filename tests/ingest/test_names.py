@@ -1,6 +1,9 @@
 """What names say: different words are different set-ups, counters are repetitions, and the rate is neither."""
 
+from pathlib import Path
+
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,45 +22,15 @@ def said(files, *, rates=None, alone=True, known=()):
     ]
 
 
-# form of the name -> the words and the repetition that it says at rate {0} and repetition 1, 2, 3
-FORMS = {
-    "memfile-{0}.txt": "memfile",
-    "{0}-memfile.txt": "memfile",
-    "memfile_rate{0}.log": "memfile",
-    "memfile.{0}pps.out": "memfile",
-    "MemFile-{0}.TXT": "memfile",
-    "memfile{0}.txt.gz": "memfile",
-    "mt4-hot-standby-{0}.txt": "mt4 hot standby",
-    "kea-2.2-{0}.txt": "kea 2.2",
-    "rate{0}.st": "st",
-    "rate{0}.txt": None,
-    "{0}.md": None,
-    "out-2026-11-20T131045Z-{0}.txt": None,
-    "memfile-20261120-131045-{0}.log": "memfile",
-    "memfile-1763650000-{0}.log": "memfile",
-}
-REPEATED = {
-    "mysql-{0}-{1}.txt": "mysql",
-    "mysql-{1}-{0}.txt": "mysql",
-    "{0}_mysql_rep{1}.txt": "mysql",
-    "r{1}-mysql-{0}.txt": "mysql",
-    "{1}-mysql-{0}.txt": "mysql",
-    "run{1}.mysql.{0}.log": "mysql",
-    "mysql-rate{0}-run-{1}.txt": "mysql",
-    "mysql {0} #{1}.txt": "mysql",
-    "mysql-{0} ({1}).txt": "mysql",
-    "rate{0}.{1}": None,
-    "mysql_trial{1}_load25pct_q{0}.txt": "mysql",
-    "mysql-4-threads-{0}-{1}.txt": "mysql 4 threads",
-}
+FORMS = yaml.safe_load(Path(__file__).with_name("names.yml").read_text())
 
 
-@pytest.mark.parametrize(("form", "words"), FORMS.items())
+@pytest.mark.parametrize(("form", "words"), FORMS["single"].items())
 def test_words_are_the_set_up_and_the_rate_is_not(form, words):
     assert said([form.format(rate) for rate in RATES], rates=RATES) == [(words, None)] * 4
 
 
-@pytest.mark.parametrize(("form", "words"), REPEATED.items())
+@pytest.mark.parametrize(("form", "words"), FORMS["repeated"].items())
 def test_what_counts_is_the_repetition_wherever_it_stands(form, words):
     pairs = [(rate, number) for rate in RATES for number in (1, 2, 3)]
     found = said([form.format(*pair) for pair in pairs], rates=[rate for rate, _ in pairs])

@@ -5,59 +5,32 @@ from operator import itemgetter
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.homes import asking, built
 
 RUNS = Path(__file__).parents[2] / "examples" / "kea-2.2-backends" / "runs"
 SET_UPS = {"memfile": "v4_st_memfile_none", "mysql": "v4_st_mysql_none"}
 POOLED = {"txt": "v4_st_mysql_none", "out": "v4_mt4_postgresql_none"}  # at the same rates
-# folder -> the form of a path in it, for a set-up, a rate, a repetition and the number of a trial
-LAYOUTS = {
-    "folders": "{0}/rep{2}/rate{1}.txt",
-    "flat": "{0}-{1}-{2}.txt",
-    "rate-first": "{1}_{0}_rep{2}.txt",
-    "run-first": "r{2}-{0}-{1}.txt",
-    "numbers": "{0}/runs/{2}/rate{1}.txt",
-    "banners": "run{2}.txt",
-    "described": "{0}-{1}-{2}.txt",
-    "clients": "{0}_r{1}_R{1}0_rep{2}.txt",  # -R set from -r
-    "rates": "{0}/{1}/{2}.txt",
-    "counted": "{3:03}_{0}_{1}.txt",
-    "run-folders": "{0}/run{3}/perfdhcp.log",
-    "ends": "{0}-{2}/{1}.txt",
-    "moments": "{0}_2024030{2}-120011/{1}.txt",
-    "moments-of-files": "{0}-{1}-2024-03-0{2}T12:00:11.txt",
-    "appended": "{0}.log",
-    "titles": "all.log",
-    "values": "all.log",
-    "markdown": "{0}.md",
-}
-BANNERS = {
-    "banners": "2021-02-09 11:29:{1:.2} - {0}\n",  # as the UK Ministry of Justice's log of a fail-over has it
-    "titles": "==========\n{0} at {1}/s, run {2} of 3\n==========\n\n",
-    "values": "backend={0} rep={2} rate={1}\n",
-    "markdown": "## Run {2}\n\n### {1}/s\n\n~~~\n",
-}
-LABELS = {"numbers": "/runs", "titles": " all", "values": " all"}
+LAYOUTS = yaml.safe_load(Path(__file__).with_name("layouts.yml").read_text())
 
 
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory):
     root = tmp_path_factory.mktemp("kept")
     outputs = [
-        (name, int(output.stem.removeprefix("rate")), repetition, output.read_bytes())
+        (name, int(output.stem.removeprefix("rate")), repetition, output.read_text())
         for name, set_up in SET_UPS.items()
         for repetition in (1, 2, 3)
         for output in RUNS.glob(f"{set_up}/rep{repetition}/rate*.txt")
     ]
     for number, (name, rate, repetition, report) in enumerate(sorted(outputs, key=itemgetter(0, 2, 1))):
-        for layout, form in LAYOUTS.items():
-            place = root / layout / form.format(name, rate, repetition, number)
+        for layout, kept in LAYOUTS.items():
+            place = root / layout / kept["path"].format(name, rate, repetition, number)
             place.parent.mkdir(parents=True, exist_ok=True)
-            clients = f"-R {rate}0" if layout == "clients" else "-R 10000000"
-            with place.open("ab") as file:
-                file.write(BANNERS.get(layout, "").format(name, str(rate), repetition).encode())
-                file.write(report.replace(b"-R 10000000", clients.encode()) + b"~~~\n" * (layout == "markdown"))
+            own = report.replace("-R 10000000", f"-R {rate}0") if layout == "clients" else report
+            with place.open("a") as file:
+                file.write(kept.get("before", "").format(name, str(rate), repetition) + own + kept.get("behind", ""))
     (root / "pooled").mkdir()
     for ending, set_up in POOLED.items():
         for output in RUNS.glob(f"{set_up}/rep1/rate*.txt"):
@@ -81,7 +54,7 @@ def test_names_tell_set_ups_and_repetitions_apart_as_folders_do(layout, warehous
     assert [(name, runs) for name, runs, *_ in plain] == [("mysql", 3), ("memfile", 3)]
     told = capacities(warehouse, layout)
     assert [row[1:] for row in told] == [row[1:] for row in plain]
-    label = LABELS.get(layout, "")
+    label = LAYOUTS[layout].get("label", "")
     assert [row[0] for row in told] == [f"mysql{label}", f"memfile{label}"]
 
 
