@@ -133,6 +133,18 @@ def test_pairs_that_were_not_measured_in_turn_and_widened_intervals_are_named(wa
     assert "widened" not in said(alternating, "capacity-leases-s")
 
 
+def test_throughput_that_no_ramp_gave_has_its_table(changed, tables_of):
+    into = "insert into {} by name select 'f' as configuration_id, "
+    warehouse = changed(
+        into.format("configurations") + "'f' as configuration, 'measured' as origin, 'kea-2.2-ha' as campaign",
+        into.format("queries_per_second") + "'lower bound' as kind, 'throughput' as seen_in, 9 as rate, 2 as runs",
+        "update trials set (rate_unit, achieved_rate, run_id, configuration_id) = ('frames/s', 7, 'r', 'f')",
+    )
+    tables = tables_of(report.make(warehouse, ["kea-2.2-ha"], "markdown"))
+    [(_, *rows)] = [table for title, table in tables.items() if title.startswith("Throughput without a set rate")]
+    assert [row[1:] for row in rows] == [["7", "frames/s", "1", "as reported"], ["9", "queries/s", "2", "lower bound"]]
+
+
 def test_the_share_that_a_generator_prints_stands_beside_the_true_one(changed, tables_of):
     row = (
         "insert into packet_accounting by name select 't{0}' as trial_id, 'run' as run_id, configuration_id, campaign, "
