@@ -73,7 +73,7 @@ def _search(line: int, name: str, part: Node, size: str | None, root: Node) -> T
     trial.facts |= {"offered_rate": search.number("rate_pps"), "duration_s": search.number("duration_sec")}
     trial.frames(search.get("l2frame_size") or size)
     _overall(trial, search.of("stats.overall") if search.members("stats.overall") else search)
-    _count_by_rate(trial, trial.facts["offered_rate"])
+    trial.count_by_rate(trial.facts["offered_rate"])
     trial.details |= {
         "load_offered": search.number("load_percent_per_direction"),
         "load_unit": "%",
@@ -127,7 +127,7 @@ def _record(line: int, record: Node) -> Trial:
         "offered_rate": record.number("total_orig_rate_pps", "rate_pps"),
         "achieved_rate": record.number("total_rx_rate_pps"),
     }
-    _count_by_rate(trial, record.number("total_tx_rate_pps") or trial.facts["offered_rate"])
+    trial.count_by_rate(record.number("total_tx_rate_pps") or trial.facts["offered_rate"])
     if search and (loss := trial.details["loss_observed_pct"]) is not None and trial.facts["offered_rate"]:
         trial.facts["achieved_rate"] = trial.facts["offered_rate"] * (1 - loss / 100)
     trial.frames(record.get("frame_size"))
@@ -138,17 +138,6 @@ def _record(line: int, record: Node) -> Trial:
         if (said := record.words(key)) is not None:
             trial.details[key.strip("@").lower()] = said
     return trial
-
-
-def _count_by_rate(trial: Trial, sent_rate: float | None) -> None:
-    """Derive missing counts from rate and duration; the drop rate gives the lost frames."""
-    facts, loss_pct = trial.facts, trial.details["loss_observed_pct"]
-    if facts["sent"] is not None or not sent_rate or not facts["duration_s"] or loss_pct is None or loss_pct > 100:
-        return
-    facts["sent"] = round(sent_rate * facts["duration_s"])
-    facts["dropped"] = round(facts["sent"] * max(loss_pct, 0) / 100)
-    facts["received"] = facts["sent"] - facts["dropped"]
-    trial.warnings.append("It gives rates and the share that was dropped: the counts are computed from these.")
 
 
 sniff = has_strings("|".join(IN_JSON))

@@ -119,6 +119,16 @@ class Trial(Draft):
         if number(size) is None and (mix := words(size)):
             self.details["frame_mix"] = f"{mix} frames"
 
+    def count_by_rate(self, sent_rate: float | None) -> None:
+        """Derive missing counts from rate and duration; the drop rate gives the lost frames."""
+        facts, loss_pct = self.facts, self.details["loss_observed_pct"]
+        if facts["sent"] is not None or not sent_rate or not facts["duration_s"] or loss_pct is None or loss_pct > 100:
+            return
+        facts["sent"] = round(sent_rate * facts["duration_s"])
+        facts["dropped"] = round(facts["sent"] * max(loss_pct, 0) / 100)
+        facts["received"] = facts["sent"] - facts["dropped"]
+        self.warnings.append("It gives rates and the share that was dropped: the counts are computed from these.")
+
     def repeat(self, repetition: int | None, *, several: bool) -> None:
         """Record the number of the trial; it is the repetition where a table has `several`."""
         self.details["trial"] = repetition
