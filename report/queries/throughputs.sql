@@ -11,7 +11,7 @@ runs as (
         completed
         and duplicate_of is null
         and rate_unit not in ('leases/s', 'exchanges/s', 'queries/s')
-        and configuration_id not in (select configuration_id from capacity)
+        and configuration_id not in (select capacity.configuration_id from capacity)
     group by configuration_id, rate_unit, run_id
 
 ),
@@ -33,12 +33,12 @@ throughputs as (
     select
         configuration_id,
         unit,
-        median(rate),
-        min(rate),
-        max(rate),
-        count(*),
-        'as reported',
-        []
+        median(rate) as rate,
+        min(rate) as rate_low,
+        max(rate) as rate_high,
+        count(*) as runs,
+        'as reported' as kind,
+        [] as findings
     from runs
     where rate is not null
     group by configuration_id, unit
@@ -56,4 +56,4 @@ select
     replace(array_to_string(findings, ', '), '_', ' ') as findings
 from throughputs
 where configuration_id in (select unnest($ids))
-order by unit, rate desc, configuration_id
+order by unit asc, rate desc, configuration_id asc

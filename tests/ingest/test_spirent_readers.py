@@ -43,8 +43,7 @@ def details(report):
 def database(*statements):
     with sqlite3.connect(":memory:") as connection:
         for statement in statements:
-            connection.execute(statement)
-        connection.commit()
+            connection.executescript(statement)
         return connection.serialize()
 
 
@@ -67,31 +66,29 @@ def test_database_without_results_says_so(statements, reason):
     ("statements", "figures"),
     [
         (  # columns may be missing, or in another order
-            [
-                "create table Rfc2544FrameLossPerLoadResult (RxSigFrameCount, TrialNum, FrameSize, TxSigFrameCount, DataSetId)"
-            ]
-            + ["insert into Rfc2544FrameLossPerLoadResult values (999, 1, 64, 1000, 1)"],
+            "create table Rfc2544FrameLossPerLoadResult (RxSigFrameCount, TrialNum, FrameSize, TxSigFrameCount);"
+            "insert into Rfc2544FrameLossPerLoadResult values (999, 1, 64, 1000)",
             (1000, 999, 1, "RFC 2544 frame loss; 64 B frames; sum_both; loss tolerance not stated"),
         ),
         (  # a stream that nobody received is lost, and older data sets do not count
-            ["insert into DataSet values (1, '', 'a'), (2, '', 'b')"]
-            + ["create table TxEotStreamResults (DataSetId, PortName, StreamBlockName, StreamId, FrameCount)"]
-            + ["create table RxEotStreamResults (DataSetId, Comp32, FrameCount)"]
-            + ["insert into TxEotStreamResults values (1, 'p', 's', 7, 50), (2, 'p', 's', 7, 60)"]
-            + ["insert into RxEotStreamResults values (1, 7, 50)"],
+            "insert into DataSet values (1, '', 'a'), (2, '', 'b');"
+            "create table TxEotStreamResults (DataSetId, PortName, StreamBlockName, StreamId, FrameCount);"
+            "create table RxEotStreamResults (DataSetId, Comp32, FrameCount);"
+            "insert into TxEotStreamResults values (1, 'p', 's', 7, 50), (2, 'p', 's', 7, 60);"
+            "insert into RxEotStreamResults values (1, 7, 50)",
             (60, 0, 60, "end of test, streams; sum_both; loss tolerance not stated"),
         ),
         (  # ports, when no streams were collected
-            ["create table GeneratorPortResults (DataSetId, ParentHnd, TotalFrameCount, GeneratorSigFrameCount)"]
-            + ["create table AnalyzerPortResults (DataSetId, ParentHnd, TotalFrameCount, SigFrameCount)"]
-            + ["insert into GeneratorPortResults values (1, 3, 1100, 1000)"]
-            + ["insert into AnalyzerPortResults values (1, 4, 1500, 990)"],
+            "create table GeneratorPortResults (DataSetId, ParentHnd, TotalFrameCount, GeneratorSigFrameCount);"
+            "create table AnalyzerPortResults (DataSetId, ParentHnd, TotalFrameCount, SigFrameCount);"
+            "insert into GeneratorPortResults values (1, 3, 1100, 1000);"
+            "insert into AnalyzerPortResults values (1, 4, 1500, 990)",
             (1000, 990, 10, "end of test, ports; sum_both; loss tolerance not stated"),
         ),
     ],
 )
 def test_a_database_has_the_frames_of_its_latest_results(statements, figures):
-    (report,) = reports(testcenter_results, database(DATA_SET, *statements))
+    (report,) = reports(testcenter_results, database(DATA_SET, statements))
     assert tuple(report.facts[name] for name in ("sent", "received", "dropped", "method")) == figures
 
 
