@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import report
-from dropline.app import wording
+from dropline.app import queries, wording
 from dropline.app.warehouse import Warehouse
 from dropline.report import content
 from dropline.report.scope import ReportError
@@ -143,6 +143,8 @@ def test_throughput_that_no_ramp_gave_has_its_table(changed, tables_of):
     tables = tables_of(report.make(warehouse, ["kea-2.2-ha"], "markdown"))
     [(_, *rows)] = [table for title, table in tables.items() if title.startswith("Throughput without a set rate")]
     assert [row[1:] for row in rows] == [["7", "frames/s", "1", "as reported"], ["9", "queries/s", "2", "lower bound"]]
+    told = queries.ask(warehouse, "own_figures").to_pylist()
+    assert [row["at least"] for row in told if row["status"] == "lower bound"] == ["9 queries/s"]
 
 
 def test_the_share_that_a_generator_prints_stands_beside_the_true_one(changed, tables_of):
