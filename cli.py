@@ -765,7 +765,7 @@ def _show_figures(home: Home) -> None:
         typer.echo()
         write(figures.slice(0, _SHOWN_FIGURES), "table", sys.stdout.buffer)
     if (more := figures.num_rows - _SHOWN_FIGURES) > 0:
-        typer.echo(f"and {more} more, in the table `capacity`")
+        typer.echo(f"and {more} more, in the tables `capacity` and `queries_per_second`")
 
 
 @contextmanager

@@ -22,10 +22,12 @@ def report(warehouse: Warehouse, campaigns: Sequence[str] = ()) -> Report:
     figures = capacities.figures(scope)
     pairs = comparisons.pairs(scope, figures)
     answered = "Answered share, as the generator prints it and by the counters of the server and the network"
+    unpaced = "Throughput without a set rate, or at a higher rate than the server could take: the median of the runs"
     findings = scope.tables("Findings by severity; if there are several alike, the first by file", "findings")
     sections = [
         _summary(told, pairs),
         *capacities.sections(scope, figures),
+        Section("throughput", "Throughput", scope.tables(unpaced, "throughputs")),
         comparisons.section(scope, pairs),
         Section("queries", "Where the queries went", scope.tables(answered, "accounting")),
         capacities.beside_published(scope, figures),

@@ -1,18 +1,37 @@
-select
-    campaign,
-    configuration,
-    runs,
-    case when rate is not null then format('{:,.0f} ', rate) || rate_unit end as "at least", -- noqa: RF05
-    case
-        when ci_low is not null and ci_high is not null
-            then format('{:,.0f} to {:,.0f} ({})', ci_low, ci_high, interval_kind)
-        when ci_low is not null then format('above {:,.0f}', ci_low)
-        when ci_high is not null then format('below {:,.0f}', ci_high)
-    end as "rate at the limit", -- noqa: RF05
-    status,
-    quality
-from capacity
-where
-    origin = 'measured'
-    and loss_goal = case when list_contains($dhcp_units, rate_unit) then $dhcp_goal else $other_goal end
+with
+
+figures as (
+
+    select
+        campaign,
+        configuration,
+        runs,
+        case when rate is not null then format('{:,.0f} ', rate) || rate_unit end as "at least", -- noqa: RF05
+        case
+            when ci_low is not null and ci_high is not null
+                then format('{:,.0f} to {:,.0f} ({})', ci_low, ci_high, interval_kind)
+            when ci_low is not null then format('above {:,.0f}', ci_low)
+            when ci_high is not null then format('below {:,.0f}', ci_high)
+        end as "rate at the limit", -- noqa: RF05
+        status,
+        quality
+    from capacity
+    where
+        origin = 'measured'
+        and loss_goal = case when list_contains($dhcp_units, rate_unit) then $dhcp_goal else $other_goal end
+    union all
+    select
+        campaign,
+        configuration,
+        runs,
+        format('{:,.0f} queries/s', rate) as "at least", -- noqa: RF05
+        null as "rate at the limit", -- noqa: RF05
+        kind as status,
+        quality
+    from queries_per_second
+    where seen_in = 'throughput'
+
+)
+
+select * from figures
 order by all

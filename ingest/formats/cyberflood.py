@@ -13,6 +13,7 @@ transactions executed, passed and failed, not packets.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from typing import Final
 
 from dropline.ingest.formats import Reject
@@ -57,11 +58,25 @@ def sniff(head: bytes) -> bool:
 def _trials(line: int, document: Node) -> Trials:
     runs = document.items() if isinstance(document.value, list) else [document]
     finished = [run for run in runs if run.members("raw.Summary")]
+    tests: dict[tuple[str | None, ...], list[str]] = defaultdict(list)
     for run in finished:
-        yield _trial(line, run)
+        tests[_test(run)].append(_started(run))
+    for run in finished:
+        trial = _trial(line, run)
+        if len(starts := sorted(tests[_test(run)])) > 1:  # repetitions, in whatever order the list has them
+            trial.facts["repetition"] = starts.index(_started(run)) + 1
+        yield trial
     if len(finished) < max(len(runs), 1):
         reason = f"{len(runs) - len(finished)} of {len(runs)} test runs have no raw.Summary: they have not finished"
         yield Reject(line, reason, "ask for the results again after the runs have finished")
+
+
+def _test(run: Node) -> tuple[str | None, ...]:
+    return run.words("test.name"), run.words("test.type")
+
+
+def _started(run: Node) -> str:
+    return f"{run.words('startedAt')} {run.words('runId')}"
 
 
 def _trial(line: int, run: Node) -> Trial:

@@ -59,11 +59,13 @@ def _runs(table: Table) -> Parts:
     yield from faults
     if not runs:
         yield Reject(table.line, "header without polls", "keep the file until the run has ended")
-    for polls in runs.values():
-        yield _trial(polls, faults)
+    tests = [polls[0].words("testname") for polls in runs.values()]
+    for place, (test, polls) in enumerate(zip(tests, runs.values(), strict=True), 1):
+        repetition = tests[:place].count(test) if tests.count(test) > 1 else None
+        yield _trial(polls, faults, repetition)
 
 
-def _trial(polls: list[Record], faults: list[Reject]) -> Report | Reject:
+def _trial(polls: list[Record], faults: list[Reject], repetition: int | None) -> Report | Reject:
     last = polls[-1]
     kinds = [last.words(name) for name in ("loadtype", "testtypev2", "testtypev1", "testname")]
     kind = " ".join(filter(None, kinds)).lower()
@@ -85,6 +87,7 @@ def _trial(polls: list[Record], faults: list[Reject]) -> Report | Reject:
         trial.doubt(f"A poll shows {fastest:.15g} connections/s where {desired:.15g} were desired.")
     passed, dropped = last.whole("successfultxn"), total(map(last.whole, ("unsuccessfultxn", "abortedtxn")))
     trial.facts |= {
+        "repetition": repetition,
         "tool_version": last.words("version"),
         "achieved_rate": trial.mean_rate(rates),
         "received": passed,

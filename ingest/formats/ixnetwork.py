@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import Final
 
 from dropline.ingest.formats import Parts, Reject, Report
-from dropline.ingest.formats.throughput import Record, Table, Trial, of_tables, total
+from dropline.ingest.formats.throughput import Record, Table, Trial, of_tables, several_trials, total
 
 NAME = "ixnetwork"
 
@@ -28,7 +28,8 @@ def _trials(table: Table) -> Parts:
     records, faults = table.records()
     flows = "txport" in table.columns.names
     groups = groupby(records, _identity if flows else lambda record: (record.line,))
-    parts = [*faults, *(_trial(list(group)) for _, group in groups)]
+    several = several_trials(record.get("trial") for record in records)
+    parts = [*faults, *(_trial(list(group), several=several) for _, group in groups)]
     if not table.rows:
         parts.append(Reject(table.line, "header without rows", "export the results after the test has ended"))
     yield from sorted(parts, key=lambda part: part.line)
@@ -38,7 +39,7 @@ def _identity(record: Record) -> tuple[float | None, ...]:
     return tuple(record.number(name) for name, _ in _START)
 
 
-def _trial(records: list[Record]) -> Report | Reject:
+def _trial(records: list[Record], *, several: bool) -> Report | Reject:
     first = records[0]
     trial = Trial("Ixia IxNetwork", first.line, "QuickTest")
     fps = total(_number(record, "rxthroughput", "fps") for record in records)
@@ -53,9 +54,9 @@ def _trial(records: list[Record]) -> Report | Reject:
         "direction_scope": "sum_both",
         "frame_size_bytes": size,
         "iteration": first.whole("iteration"),
-        "trial": first.whole("trial"),
         "received_mbit_s": mbit_s,
     }
+    trial.repeat(first.whole("trial"), several=several)
     if "txport" in first.columns.names:
         trial.details["ports_tx"] = len({record.words("txport") for record in records})
     elif (share := _number(first, "rxthroughput", "% line rate")) is not None:

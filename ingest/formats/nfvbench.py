@@ -16,8 +16,7 @@ from typing import Final
 
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.json_documents import Node, has_strings, of_documents
-from dropline.ingest.formats.text import words
-from dropline.ingest.formats.throughput import FRAMES, Series, Trial, Trials, number
+from dropline.ingest.formats.throughput import FRAMES, Series, Trial, Trials
 
 NAME = "nfvbench"
 IN_JSON = (
@@ -68,9 +67,9 @@ def _trials(line: int, root: Node) -> Trials:
 def _search(line: int, name: str, part: Node, size: str | None, root: Node) -> Trial:
     trial, search = Trial("NFVbench", line, name.upper()), part.of(name)
     trial.facts |= {"offered_rate": search.number("rate_pps"), "duration_s": search.number("duration_sec")}
-    _frames(trial, search.get("l2frame_size") or size)
+    trial.frames(search.get("l2frame_size") or size)
     _overall(trial, search.of("stats.overall") if search.members("stats.overall") else search)
-    _count_by_rate(trial, trial.facts["offered_rate"])
+    trial.count_by_rate(trial.facts["offered_rate"])
     trial.details |= {
         "load_offered": search.number("load_percent_per_direction"),
         "load_unit": "%",
@@ -92,7 +91,7 @@ def _single_run(line: int, run: Node, size: str | None) -> Trial:
         "achieved_rate": run.number("run_config.direction-total.rx.rate_pps"),
         "duration_s": run.number("duration_sec"),
     }
-    _frames(trial, run.get("l2frame_size") or size)
+    trial.frames(run.get("l2frame_size") or size)
     _overall(trial, run.of("stats.overall"))
     return trial
 
@@ -124,10 +123,10 @@ def _record(line: int, record: Node) -> Trial:
         "offered_rate": record.number("total_orig_rate_pps", "rate_pps"),
         "achieved_rate": record.number("total_rx_rate_pps"),
     }
-    _count_by_rate(trial, record.number("total_tx_rate_pps") or trial.facts["offered_rate"])
+    trial.count_by_rate(record.number("total_tx_rate_pps") or trial.facts["offered_rate"])
     if search and (loss := trial.details["loss_observed_pct"]) is not None and trial.facts["offered_rate"]:
         trial.facts["achieved_rate"] = trial.facts["offered_rate"] * (1 - loss / 100)
-    _frames(trial, record.get("frame_size"))
+    trial.frames(record.get("frame_size"))
     if record.get("bidirectional") is False:
         trial.details["direction_scope"] = "one_way"
     trial.follow(record, _SERIES)
@@ -135,23 +134,6 @@ def _record(line: int, record: Node) -> Trial:
         if (said := record.words(key)) is not None:
             trial.details[key.strip("@").lower()] = said
     return trial
-
-
-def _count_by_rate(trial: Trial, sent_rate: float | None) -> None:
-    """Derive missing counts from rate and duration; the drop rate gives the lost frames."""
-    facts, loss_pct = trial.facts, trial.details["loss_observed_pct"]
-    if facts["sent"] is not None or not sent_rate or not facts["duration_s"] or loss_pct is None or loss_pct > 100:
-        return
-    facts["sent"] = round(sent_rate * facts["duration_s"])
-    facts["dropped"] = round(facts["sent"] * max(loss_pct, 0) / 100)
-    facts["received"] = facts["sent"] - facts["dropped"]
-    trial.warnings.append("It gives rates and the share that was dropped: the counts are computed from these.")
-
-
-def _frames(trial: Trial, size: object) -> None:
-    trial.details["frame_size_bytes"] = number(size)
-    if number(size) is None and (mix := words(size)):
-        trial.details["frame_mix"] = f"{mix} frames"
 
 
 sniff = has_strings("|".join(IN_JSON))

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Final
 
 from dropline.ingest.formats import Parts, Reject
-from dropline.ingest.formats.testcenter_rfc2544 import TOOL, several_trials, trial_of
+from dropline.ingest.formats.testcenter_rfc2544 import TOOL, trial_of
 from dropline.ingest.formats.text import head_text, quote
 from dropline.ingest.formats.throughput import (
     Columns,
@@ -28,6 +28,7 @@ from dropline.ingest.formats.throughput import (
     each_row,
     each_table,
     has_table,
+    several_trials,
 )
 
 NAME = "testcenter_csv"
@@ -59,14 +60,15 @@ def _read(text: bytes) -> Parts:
 
 
 def _rows(table: Table) -> Parts:
-    if table.columns.names >= _SUMMARY:
-        return each_row(table, _snapshot)
-    numbers = table.columns.places("trialnumber")
+    summary = table.columns.names >= _SUMMARY
+    numbers = table.columns.places("trial" if summary else "trialnumber")
     test = next((test for name, test in _TESTS.items() if name in table.columns.names), "RFC 2544")
     several = several_trials(row.cells[numbers[0]] for row in table.rows if numbers and len(row.cells) > numbers[0])
 
     def trial(record: Record) -> Trial | Reject:
-        if numbers and not record.get("trialnumber"):
+        if summary:
+            return _snapshot(record, several=several)
+        if numbers and record.number("trialnumber") is None:  # such as a row of totals
             reason = f"row without a trial number: {record.quoted}"
             return Reject(record.line, reason, "it is not TestCenter's; remove it, or leave it: no trial is lost")
         return trial_of(record, test, several=several)
@@ -74,7 +76,7 @@ def _rows(table: Table) -> Parts:
     return each_row(table, trial)
 
 
-def _snapshot(record: Record) -> Trial:
+def _snapshot(record: Record, *, several: bool) -> Trial:
     """Return the trial of a row of the newer summary, only whose header is public."""
     trial = Trial(TOOL, record.line, "RFC 2544 summary")
     trial.facts |= {
@@ -87,8 +89,8 @@ def _snapshot(record: Record) -> Trial:
         "direction_scope": "sum_both",
         "frame_size_bytes": record.number("framesize", unit="bytes"),
         "snapshot": record.words("snapshotname"),
-        "trial": record.whole("trial"),
     }
+    trial.repeat(record.whole("trial"), several=several)
     trial.observe("latency_avg", record.number("streamavglatency", scale=1e-3), "ms")
     trial.observe("offered_rate_l1", record.number("aggofferedl1load", unit="bps"), "bit/s")
     trial.observe("achieved_rate_l1", record.number("aggforwardingl1rate", unit="bps"), "bit/s")

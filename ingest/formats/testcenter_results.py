@@ -16,9 +16,9 @@ from functools import partial
 from typing import Final
 
 from dropline.ingest.formats import Parts, Reject, Report
-from dropline.ingest.formats.testcenter_rfc2544 import TOOL, several_trials, trial_of
+from dropline.ingest.formats.testcenter_rfc2544 import TOOL, trial_of
 from dropline.ingest.formats.text import HEAD_BYTES, unpack
-from dropline.ingest.formats.throughput import MAX_TABLE_BYTES, Columns, Record, Trial
+from dropline.ingest.formats.throughput import MAX_TABLE_BYTES, Columns, Record, Trial, several_trials
 
 NAME = "testcenter_results"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 from dropline.ingest.formats.throughput import Record, Trial, number
@@ -24,11 +23,6 @@ _SHORTFALL: Final = 0.98
 _CLOSE: Final = 0.01
 
 
-def several_trials(numbers: Iterable[object]) -> bool:
-    """Return whether the trial numbers of a table distinguish repetitions."""
-    return len({value for value in map(number, numbers) if value is not None}) > 1
-
-
 def trial_of(record: Record, test: str, *, several: bool) -> Trial:
     """Return the trial of one row: frames/s of all ports, frames, seconds, latencies in us.
 
@@ -48,11 +42,8 @@ def trial_of(record: Record, test: str, *, several: bool) -> Trial:
         "received": received,
         "duration_s": duration,
     }
-    repetition = record.whole("trialnumber", "trialnum")
-    if several and repetition is not None and repetition < 2**31:
-        trial.facts["repetition"] = repetition
-    trial.details |= {"direction_scope": "sum_both", "trial": repetition}
-    trial.details["verdict"] = record.words("result")
+    trial.repeat(record.whole(*_TRIAL), several=several)
+    trial.details |= {"direction_scope": "sum_both", "verdict": record.words("result")}
     _describe_frames(trial, record)
     _describe_load(trial, record)
     for kind, long in _EXTREMES.items():

@@ -24,6 +24,8 @@ TRANSACTIONS: Final = "transactions/s"
 
 # Milliseconds per unit as printed: IxNetwork writes `n`, a TestCenter database writes none.
 _MS_PER: Final = {"ns": 1e-6, "n": 1e-6, "us": 1e-3, "usec": 1e-3, "ms": 1.0, "msec": 1.0, "s": 1e3, "": 1e-3}
+_DECIMAL_COMMA: Final = re.compile(r"[+-]?\d[\d.]*,\d+", re.ASCII)
+_POINTS: Final = re.compile(r"[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?", re.ASCII)
 _CAPTION: Final = re.compile(r"([^()]*)(?:\(([^()]*)\))?")
 _SURPLUS: Final = re.compile(r"[^a-z0-9]+")
 _TEXT_LENGTH: Final = 200
@@ -31,6 +33,7 @@ _LARGEST: Final = 1e18
 _LARGEST_COUNT: Final = 2**63 - 1
 _HEADER_WITHIN: Final = 200  # lines of a file
 _FEWEST_COLUMNS: Final = 2
+_SEPARATORS: Final = 5  # in a header that has no commas
 _MOST_COLUMNS: Final = 10_000
 _RATES: Final = ("offered_rate", "achieved_rate", "duration_s")
 _FACTS: Final = (
@@ -108,6 +111,28 @@ class Trial(Draft):
         """Record why the trial does not count as complete."""
         self.completed = False
         self.warnings.append(why)
+
+    def frames(self, size: object) -> None:
+        """Record the size of the frames in bytes, or the name of their mix."""
+        self.details["frame_size_bytes"] = number(size)
+        if number(size) is None and (mix := words(size)):
+            self.details["frame_mix"] = f"{mix} frames"
+
+    def count_by_rate(self, sent_rate: float | None) -> None:
+        """Derive missing counts from rate and duration; the drop rate gives the lost frames."""
+        facts, loss_pct = self.facts, self.details["loss_observed_pct"]
+        if facts["sent"] is not None or not sent_rate or not facts["duration_s"] or loss_pct is None or loss_pct > 100:
+            return
+        facts["sent"] = round(sent_rate * facts["duration_s"])
+        facts["dropped"] = round(facts["sent"] * max(loss_pct, 0) / 100)
+        facts["received"] = facts["sent"] - facts["dropped"]
+        self.warnings.append("It gives rates and the share that was dropped: the counts are computed from these.")
+
+    def repeat(self, repetition: int | None, *, several: bool) -> None:
+        """Record the number of the trial; it is the repetition where a table has `several`."""
+        self.details["trial"] = repetition
+        if several and repetition is not None and repetition < 2**31:
+            self.facts["repetition"] = repetition
 
     def lack(self, line: int) -> None:
         """Record an unusable line of the trial."""
@@ -286,20 +311,38 @@ def tables(text: bytes, is_header: IsHeader) -> Iterator[Table]:
 
 def rows(text: bytes) -> Iterator[Line]:
     """Yield the cells of every non-blank line; a stray quote affects only its line."""
+    separator, has_decimal_comma = _notation(text[:HEAD_BYTES])
     for line, content, ended in lines(text):
-        yield Line(line, _cells(content), ended)
+        cells = _cells(content, separator)
+        yield Line(line, [*map(_point, cells)] if has_decimal_comma else cells, ended)
 
 
-def _cells(line: str) -> list[str]:
+@lru_cache(maxsize=1)
+def _notation(head: bytes) -> tuple[str, bool]:
+    """Return the separator of a table, and whether its numbers have a decimal comma, as a spreadsheet may save them."""
+    beginning = [line for _, line, _ in islice(lines(head), _HEADER_WITHIN)]
+    for separator in ";\t":
+        if any(line.count(separator) >= _SEPARATORS > line.count(",") for line in beginning):
+            cells = (cell for line in beginning for cell in _cells(line, separator))
+            return separator, separator == ";" and any(map(_DECIMAL_COMMA.fullmatch, cells))
+    return ",", False
+
+
+def _point(cell: str) -> str:
+    """Return a number with a decimal point for one with a decimal comma and points between thousands."""
+    return cell.replace(".", "").replace(",", ".") if _POINTS.fullmatch(cell) else cell
+
+
+def _cells(line: str, separator: str) -> list[str]:
     """Split one line of CSV; an invalid line stays one cell."""
-    if line.count(",") > _MOST_COLUMNS:
+    if line.count(separator) > _MOST_COLUMNS:
         return [line]
     if '"' not in line:
-        return line.split(",")
+        return line.split(separator)
     try:
-        return next(csv.reader([line]))
+        return next(csv.reader([line], delimiter=separator))
     except csv.Error:
-        return line.split(",")
+        return line.split(separator)
 
 
 def each_row(table: Table, trial_of: Callable[[Record], Trial | Reject]) -> Parts:
@@ -358,7 +401,7 @@ def has_table(head: bytes, is_header: IsHeader) -> bool:
 @lru_cache(maxsize=1)
 def _possible_headers(head: bytes) -> list[Columns]:
     text = unpack(head, HEAD_BYTES)[0]
-    if text.count(b",") < _FEWEST_COLUMNS:
+    if max(map(text.count, (b",", b";", b"\t"))) < _FEWEST_COLUMNS:
         return []
     return [
         Columns(row.cells)
@@ -379,6 +422,11 @@ def whole(value: object) -> int | None:
         return exact
     parsed = number(value)
     return int(parsed) if parsed is not None and 0 <= parsed < 2**53 and parsed == int(parsed) else None
+
+
+def several_trials(numbers: Iterable[object]) -> bool:
+    """Return whether the trial numbers of a table distinguish repetitions."""
+    return len({value for value in map(number, numbers) if value is not None}) > 1
 
 
 def total(values: Iterable[Amount | None]) -> Amount | None:

@@ -59,6 +59,8 @@ def _trials(line: int, document: Node) -> Trials:
         "title": results.words("title"),
         "search_s": results.number("Elapsed Time"),
     }
+    trial.count_by_rate(trial.facts["offered_rate"])
+    trial.frames(config.get("pkt_size", "tunables.size"))
     if ports := config.values("ports"):
         trial.details["ports"] = len(ports)
     if tolerance := trial.details["loss_tolerance_pct"]:

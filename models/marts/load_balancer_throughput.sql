@@ -179,6 +179,30 @@ fastest_trials as (
 
 ),
 
+-- the fastest of many trials only grows with their number
+rates_of_runs as (
+
+    select
+        runs.configuration_id,
+        trials.rate_unit,
+        max(trials.computed_rate) as rate
+    from trials
+    inner join runs on trials.run_id = runs.run_id
+    group by runs.configuration_id, trials.rate_unit, trials.run_id
+
+),
+
+median_rates as (
+
+    select
+        configuration_id,
+        rate_unit,
+        median(rate) as rate
+    from rates_of_runs
+    group by configuration_id, rate_unit
+
+),
+
 measured as (
 
     select
@@ -193,7 +217,7 @@ measured as (
         cast(null as integer) as links,
         cast(null as double) as link_mbps,
         cast(null as string) as set_up,
-        fastest_trials.computed_rate as rate,
+        median_rates.rate,
         fastest_trials.rate_unit,
         cast(null as string) as qualifier,
         {{ json_text('fastest_trials.details', 'load_layer') }} as load_layer,
@@ -214,6 +238,9 @@ measured as (
         cast(null as string) as note
     from fastest_trials
     left join trial_findings on fastest_trials.trial_id = trial_findings.trial_id
+    left join median_rates
+        on fastest_trials.configuration_id = median_rates.configuration_id
+            and fastest_trials.rate_unit = median_rates.rate_unit
 
 ),
 

@@ -111,6 +111,8 @@ summarised as (
             loss_packet <= 0.001
             and (
                 tool in ('flame', 'kxdpgun')
+                -- its ramp ended first, unless its window of outstanding queries did
+                or (tool = 'resperf' and coalesce({{ json_text('details', 'ended_early') }} not like 'Reached%', true))
                 or waiting_ratio <= {{ most_waiting_ratio() }}
                 -- --json of dnspyre does not repeat its limit of the rate
                 or coalesce({{ fits('command', "'^dnspyre .* (-l|--rate-limit)[ =]'") }}, false)

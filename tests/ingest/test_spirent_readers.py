@@ -11,12 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dropline.ingest.formats import (
-    Reject,
-    Report,
-    testcenter_periodic,
-    testcenter_results,
-)
+from dropline.ingest.formats import Reject, Report, testcenter_periodic, testcenter_results
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "spirent"
 
@@ -26,13 +21,13 @@ def read(name):
 
 
 def reports(reader, data):
-    parts = list(reader.parse(data if isinstance(data, bytes) else data.encode()))
+    parts = list(reader.parse(data))
     assert all(isinstance(part, Report) for part in parts), parts
     return parts
 
 
 def reject(reader, data):
-    (part,) = reader.parse(data if isinstance(data, bytes) else data.encode())
+    (part,) = reader.parse(data)
     assert isinstance(part, Reject), part
     assert part.hint
     return part
@@ -48,8 +43,7 @@ def details(report):
 def database(*statements):
     with sqlite3.connect(":memory:") as connection:
         for statement in statements:
-            connection.execute(statement)
-        connection.commit()
+            connection.executescript(statement)
         return connection.serialize()
 
 
@@ -68,40 +62,34 @@ def test_database_without_results_says_so(statements, reason):
     assert reason in reject(testcenter_results, database(*statements)).reason
 
 
-def test_columns_of_a_database_may_be_missing_or_in_another_order():
-    data = database(
-        DATA_SET,
-        "create table Rfc2544FrameLossPerLoadResult (RxSigFrameCount, TrialNum, FrameSize, TxSigFrameCount, DataSetId)",
-        "insert into Rfc2544FrameLossPerLoadResult values (999, 1, 64, 1000, 1)",
-    )
-    (report,) = reports(testcenter_results, data)
-    assert (report.facts["sent"], report.facts["dropped"]) == (1000, 1)
-    assert report.facts["method"].startswith("RFC 2544 frame loss; 64 B frames")
-
-
-def test_stream_that_nobody_received_is_lost_and_older_data_sets_do_not_count():
-    data = database(
-        DATA_SET,
-        "insert into DataSet values (1, '', 'a'), (2, '', 'b')",
-        "create table TxEotStreamResults (DataSetId, PortName, StreamBlockName, StreamId, FrameCount)",
-        "create table RxEotStreamResults (DataSetId, Comp32, FrameCount)",
-        "insert into TxEotStreamResults values (1, 'p', 's', 7, 50), (2, 'p', 's', 7, 60)",
-        "insert into RxEotStreamResults values (1, 7, 50)",
-    )
-    (report,) = reports(testcenter_results, data)
-    assert (report.facts["sent"], report.facts["received"], report.facts["dropped"]) == (60, 0, 60)
-
-
-def test_ports_are_read_when_no_streams_were_collected():
-    data = database(
-        DATA_SET,
-        "create table GeneratorPortResults (DataSetId, ParentHnd, TotalFrameCount, GeneratorSigFrameCount)",
-        "create table AnalyzerPortResults (DataSetId, ParentHnd, TotalFrameCount, SigFrameCount)",
-        "insert into GeneratorPortResults values (1, 3, 1100, 1000)",
-        "insert into AnalyzerPortResults values (1, 4, 1500, 990)",
-    )
-    (report,) = reports(testcenter_results, data)
-    assert (report.facts["sent"], report.facts["received"]) == (1000, 990)
+@pytest.mark.parametrize(
+    ("statements", "figures"),
+    [
+        (  # columns may be missing, or in another order
+            "create table Rfc2544FrameLossPerLoadResult (RxSigFrameCount, TrialNum, FrameSize, TxSigFrameCount);"
+            "insert into Rfc2544FrameLossPerLoadResult values (999, 1, 64, 1000)",
+            (1000, 999, 1, "RFC 2544 frame loss; 64 B frames; sum_both; loss tolerance not stated"),
+        ),
+        (  # a stream that nobody received is lost, and older data sets do not count
+            "insert into DataSet values (1, '', 'a'), (2, '', 'b');"
+            "create table TxEotStreamResults (DataSetId, PortName, StreamBlockName, StreamId, FrameCount);"
+            "create table RxEotStreamResults (DataSetId, Comp32, FrameCount);"
+            "insert into TxEotStreamResults values (1, 'p', 's', 7, 50), (2, 'p', 's', 7, 60);"
+            "insert into RxEotStreamResults values (1, 7, 50)",
+            (60, 0, 60, "end of test, streams; sum_both; loss tolerance not stated"),
+        ),
+        (  # ports, when no streams were collected
+            "create table GeneratorPortResults (DataSetId, ParentHnd, TotalFrameCount, GeneratorSigFrameCount);"
+            "create table AnalyzerPortResults (DataSetId, ParentHnd, TotalFrameCount, SigFrameCount);"
+            "insert into GeneratorPortResults values (1, 3, 1100, 1000);"
+            "insert into AnalyzerPortResults values (1, 4, 1500, 990)",
+            (1000, 990, 10, "end of test, ports; sum_both; loss tolerance not stated"),
+        ),
+    ],
+)
+def test_a_database_has_the_frames_of_its_latest_results(statements, figures):
+    (report,) = reports(testcenter_results, database(DATA_SET, statements))
+    assert tuple(report.facts[name] for name in ("sent", "received", "dropped", "method")) == figures
 
 
 def test_hostile_database_neither_hangs_nor_writes(tmp_path, monkeypatch):
@@ -144,8 +132,6 @@ STREAMS = (
     "ResultObject,ResultObjectName,ResultParent,ResultParentName,FrameCount,SigFrameCount,MinLatency,MaxLatency,"
     "DroppedFrameCount,FrameRate,AvgLatency,VlanFrameRate,VlanFrameRate,\n"
 )
-
-
 ANALYZER = "ResultObject,ResultObjectName,ResultParent,ResultParentName,SigFrameCount,TotalFrameCount,x,\n"
 SIX_PORTS = (
     "Generator_Results\n"

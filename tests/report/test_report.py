@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import report
-from dropline.app import wording
+from dropline.app import queries, wording
 from dropline.app.warehouse import Warehouse
 from dropline.report import content
 from dropline.report.scope import ReportError
@@ -131,6 +131,20 @@ def test_pairs_that_were_not_measured_in_turn_and_widened_intervals_are_named(wa
     alternating = changed("update runs set started_at = '2026-01-01'", "update capacity set run_correlation = null")
     assert drift not in said(alternating, "changes")
     assert "widened" not in said(alternating, "capacity-leases-s")
+
+
+def test_throughput_that_no_ramp_gave_has_its_table(changed, tables_of):
+    into = "insert into {} by name select 'f' as configuration_id, "
+    warehouse = changed(
+        into.format("configurations") + "'f' as configuration, 'measured' as origin, 'kea-2.2-ha' as campaign",
+        into.format("queries_per_second") + "'lower bound' as kind, 'throughput' as seen_in, 9 as rate, 2 as runs",
+        "update trials set (rate_unit, achieved_rate, run_id, configuration_id) = ('frames/s', 7, 'r', 'f')",
+    )
+    tables = tables_of(report.make(warehouse, ["kea-2.2-ha"], "markdown"))
+    [(_, *rows)] = [table for title, table in tables.items() if title.startswith("Throughput without a set rate")]
+    assert [row[1:] for row in rows] == [["7", "frames/s", "1", "as reported"], ["9", "queries/s", "2", "lower bound"]]
+    told = queries.ask(warehouse, "own_figures").to_pylist()
+    assert [row["at least"] for row in told if row["status"] == "lower bound"] == ["9 queries/s"]
 
 
 def test_the_share_that_a_generator_prints_stands_beside_the_true_one(changed, tables_of):
