@@ -42,7 +42,7 @@ def trial_of(record: Record, test: str, *, several: bool) -> Trial:
         "received": received,
         "duration_s": duration,
     }
-    trial.repeat(record.whole(*_TRIAL), several=several)
+    trial.repeat(record.whole("trialnumber", "trialnum"), several=several)
     trial.details |= {"direction_scope": "sum_both", "verdict": record.words("result")}
     _describe_frames(trial, record)
     _describe_load(trial, record)
