@@ -17,7 +17,7 @@ from typing import Any, Final
 from dropline.ingest.campaign import FIELDS, Campaign
 from dropline.ingest.formats import Rejected, Row
 from dropline.ingest.formats.perfdhcp_options import told_by_command
-from dropline.ingest.names import Name, numbered, without_archive, without_times
+from dropline.ingest.names import REPETITION, Name, numbered, without_archive, without_times
 from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.servers import kea
 from dropline.ingest.synonyms import normalise
@@ -50,10 +50,6 @@ _OF_ONE_PROCESS: Final = frozenset(
 _SERVER_COLUMNS: Final = (
     *("product", "product_version", "protocol", "backend", "threading", "threads"),
     *("packet_queue_size", "ha_mode"),
-)
-# `run3`, or `Q500-r3` at the end of a name; not `dell-r340`.
-_REPETITION: Final = re.compile(
-    r"(?:\A|(?<=.)[-_])(?:(?:rep|repetition|run)[-_]?([0-9]{1,9})|r([0-9]{1,2}))\Z", re.IGNORECASE | re.DOTALL
 )
 # Quicker to ask for than unions:
 _VALUES: Final = (str, int, float)
@@ -385,7 +381,7 @@ def _is_known(word: str, path: str, facts: Row, known: Row) -> bool:
 @lru_cache(maxsize=1024)  # the trials of a ramp share a folder
 def levels(folder: str) -> list[tuple[int, str, str, list[float]]]:
     """Return index, name, lower-case name and numbers of each level that has more than a time or a repetition."""
-    levels = [_REPETITION.sub("", without_times(without_archive(level))) for level in folder.split("/")]
+    levels = [REPETITION.sub("", without_times(without_archive(level))) for level in folder.split("/")]
     return [
         (at, level, level.lower(), [*map(float, _DIGITS.findall(level))]) for at, level in enumerate(levels) if level
     ]
@@ -398,8 +394,8 @@ def _words(folder: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def _repetition(folder: str) -> list[tuple[str, str]]:
-    levels = [_REPETITION.search(without_archive(level)) for level in folder.split("/")]
-    return [("repetition", level[1] or level[2]) for level in levels if level][-1:]
+    levels = [REPETITION.search(without_archive(level)) for level in folder.split("/")]
+    return [("repetition", level[1] or level[2]) for level in levels if level and "step" not in level[0].lower()][-1:]
 
 
 def sidecar_fields(campaign: Campaign | None) -> Iterable[tuple[str, str]]:

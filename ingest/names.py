@@ -27,7 +27,7 @@ _ENDINGS: Final = frozenset(
 _ARCHIVES: Final = re.compile(r"\.(?:tar(?:\.gz)?|tgz|zip)\Z", re.IGNORECASE)
 _INSTANT: Final = re.compile(
     r"(?<!\d)(?:(?:19|20)\d\d([-_.]?)[01]\d\1[0-3]\d"  # 2026-11-20, 20261120
-    r"(?:[-_. t]?[0-2]\d[-_.:h]?[0-5]\d[-_.:m]?[0-5]\d(?:\.\d+)?s?z?|t[0-2]\d[-_.:h]?[0-5]\dz?)?"  # ... and a time
+    r"(?:[-_. t]?[0-2]\d[-_.:h]?[0-5]\d[-_.:m]?[0-5]\d(?:\.\d+)?s?z?|[-_t][0-2]\d[-_.:h]?[0-5]\dz?)?"  # ... and a time
     r"|1[4-9]\d{8}(?:\d{3})?)(?!\d)",  # seconds or milliseconds since 1970
     re.IGNORECASE,
 )
@@ -40,7 +40,17 @@ _RATE_BEHIND: Final = re.compile(r"([km]?)(?:pps|qps|lps|rps|cps)|([km])")
 _STEP_BEHIND: Final = frozenset({"%", "pct", "percent"})
 _THOUSANDS: Final = {"": 1, "k": 1_000, "m": 1_000_000}
 _REPETITION: Final = frozenset({"rep", "reps", "repeat", "repetition", "r"})
-_EXECUTION: Final = frozenset({"run", "runs", "trial", "iteration", "iter", "round", "attempt", "no", "nr"})
+_EXECUTION: Final = frozenset(
+    {"attempt", "iter", "iteration", "no", "nr", "pass", "ramp", "round", "run", "runs", "search", "step", "trial"}
+)
+_TOOLS: Final = frozenset({"dnsperf", "flame", "perfdhcp", "resperf"})
+_COUNTING: Final = _REPETITION | _EXECUTION | _TOOLS
+_FRAME_SIZES: Final = frozenset({"64", "128", "256", "512", "1024", "1280", "1518"})  # in bytes, of RFC 2544
+_LABELS: Final = "|".join(sorted(_REPETITION - {"r"} | _EXECUTION - {"no", "nr"}, key=len, reverse=True))
+# `run3`, or `Q500-r3` at the end of a folder's name; not `dell-r340`.
+REPETITION: Final = re.compile(
+    rf"(?:\A|(?<=.)[-_])(?:(?:{_LABELS})[-_]?([0-9]{{1,9}})|r([0-9]{{1,2}}))\Z", re.IGNORECASE | re.DOTALL
+)
 # A number after one of these words belongs to the set-up, even if it counts.
 _QUANTITY: Final = frozenset(
     {
@@ -92,7 +102,8 @@ class Name(NamedTuple):
         said = self._count(repetition, own) if repetition else None
         dropped = own | ({repetition} if repetition and (said is not None or self._is_step(repetition, own)) else set())
         if repetition and said is None and not own and alone and rates:
-            dropped.add(repetition)  # it follows the rate in another unit
+            # it follows the rate in another unit
+            dropped |= {repetition} if self.tokens[repetition[0]][repetition[1]] not in _FRAME_SIZES else set()
         words = [word for at in range(len(self.tokens)) if (word := self._word(at, dropped)) and not known(word)]
         return Said(" ".join(words) or None, said)
 
@@ -103,7 +114,7 @@ class Name(NamedTuple):
             for at, parts in enumerate(self.tokens)
             if not (_is_rate(parts) or any((at, n) in own for n in range(len(parts))) or parts[0] in _STEP_BEHIND)
         ]
-        for words in (_REPETITION, _EXECUTION):
+        for words in (_REPETITION, _EXECUTION, _TOOLS):
             for at in left:
                 if slot := self._counted(at, words):
                     return slot
@@ -142,7 +153,7 @@ class Name(NamedTuple):
     def _word(self, at: int, dropped: Collection[Slot]) -> str | None:
         """Return a token as a word of the set-up, without the parts that have another meaning."""
         parts = self.tokens[at]
-        if _is_rate(parts) or (len(parts) == 1 and parts[0] in _NOISE) or self._counted(at, _REPETITION | _EXECUTION):
+        if _is_rate(parts) or (len(parts) == 1 and parts[0] in _NOISE) or self._counted(at, _COUNTING):
             return None
         left = [part for n, part in enumerate(parts) if (at, n) not in dropped]
         if len(left) == len(parts):

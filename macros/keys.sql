@@ -31,12 +31,12 @@
     )
 {%- endmacro %}
 
-{#- Numbers of a method that a script may set from the rate, by their word: perfdhcp's -R, -f, -F and -D, dnsperf's -q. -#}
+{#- Numbers of a method that a script may set from the rate: perfdhcp's -R, -f, -F and -D, dnsperf's -q, -l and -n. -#}
 {% macro _numbers() -%}
     {{ return({
         'clients': '[0-9]+ clients?', 'outstanding': '[0-9]+ outstanding',
         'renewals': 'renew rate [0-9.]+/s', 'releases': 'release rate [0-9.]+/s',
-        'drops': 'at most [0-9/]+ drops',
+        'drops': 'at most [0-9/]+ drops', 'duration': '^[0-9.]+ s', 'queries': '[0-9]+ runs? through the file',
     }) }}
 {%- endmacro %}
 

@@ -91,8 +91,7 @@ duplicates as (
 
 ),
 
--- a script may set perfdhcp's clients (-R), renewals (-f), releases (-F) or most drops (-D), or dnsperf's window (-q),
--- from the rate
+-- a script may set options from the rate, such as perfdhcp's clients (-R) or dnsperf's window (-q)
 campaigns_of_methods as (
 
     select campaign
@@ -180,7 +179,7 @@ unplaced as (
             told.repetition is null
             or told.place_hash in (select places_of_numbered_trials.place_hash from places_of_numbered_trials)
         )
-        and told.offered_rate is not null
+        and (told.offered_rate is not null or told.rate_unit in ('leases/s', 'exchanges/s', 'queries/s'))
         and told.trial_id not in (select duplicates.trial_id from duplicates)
 
 ),
@@ -211,6 +210,7 @@ ordered_set_ups as (
         (count(distinct repetition) = count(*) and max(offered_rate) > 1.05 * min(offered_rate))
         or (
             count(repetition) = 0
+            and count(offered_rate) in (0, count(*))
             and count(*) > count(distinct offered_rate)
             and (count(distinct source_path) = 1 or count(moment) = count(*))
         )
@@ -253,7 +253,7 @@ beside_the_first as (
 
 ),
 
--- a ramp begins where the two rates that began the first one follow each other again
+-- a ramp begins where the two rates that began the first one follow each other again; a report without a rate is one
 in_ramps as (
 
     select
@@ -275,7 +275,7 @@ ramps_in_order as (
     select
         set_up_id,
         ramp,
-        count(*) filter (where is_another_rate) = count(distinct offered_rate) as is_plain
+        count(*) filter (where is_another_rate) <= greatest(count(distinct offered_rate), 1) as is_plain
     from in_ramps
     group by set_up_id, ramp
 

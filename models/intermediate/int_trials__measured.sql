@@ -207,6 +207,15 @@ with_period as (
 
 ),
 
+with_drained as (
+
+    select
+        *,
+        sending_s + 2 * latency_avg_ms / 1000 as drained_s
+    from with_period
+
+),
+
 with_rates as (
 
     select
@@ -215,14 +224,21 @@ with_rates as (
             completed_exchanges / nullif(test_period_s, 0),
             -- dnsblast prints a mean since its start that it cuts off at the offered rate
             case when ratio_printed is not null then offered_rate * ratio_true end,
+            -- dnsperf divides by the time until its last answer; a queue that grew drains within twice the mean latency,
+            -- and what comes later is a straggler
+            case when tool = 'dnsperf' and duration_s > 1.05 * drained_s then received / drained_s end,
             achieved_rate
         ) as computed_rate,
-        -- one packet of grace: perfdhcp sends rate x period - 1
-        coalesce(observed_send_rate, (requests_sent + 1) / nullif(coalesce(sending_s, test_period_s), 0)) as send_rate,
+        case
+            -- what was sent are requests
+            when rate_unit in ('Mbit/s', 'connections/s') then null
+            -- one packet of grace: perfdhcp sends rate x period - 1
+            else coalesce(observed_send_rate, (requests_sent + 1) / nullif(coalesce(sending_s, test_period_s), 0))
+        end as send_rate,
         -- Little's law: how many requests waited in the mean, of as many as the generator allows
         (received * latency_avg_ms / 1000 + unanswered * coalesce(drop_time_s, 0))
         / nullif(duration_s * outstanding_window, 0) as waiting_ratio
-    from with_period
+    from with_drained
 
 ),
 
@@ -264,7 +280,7 @@ select
         'judged',
         'batch, report_index, source_sha256, source_line, context_sources, stem, context_path, name_words, dropped, '
         ~ 'wait_s, exit_code, server_wiped, first_sent, last_received, observed_send_rate, carrier, ramp_to, ramp_s, '
-        ~ 'ramp_end_s, loss_of_exchanges, loss_of_packets, elapsed_s, sending_s, is_falling_behind, answered, '
+        ~ 'ramp_end_s, loss_of_exchanges, loss_of_packets, elapsed_s, sending_s, drained_s, is_falling_behind, answered, '
         ~ 'unexpected_answers, unanswered'
     ) }}
 from judged

@@ -105,7 +105,7 @@ def test_a_queue_that_is_answered_after_the_last_query_is_told(answers):
 
 
 def test_late_answers_are_no_slow_generator(answers):
-    assert permille(answers, "late") == [(3000, "never_exceeded")]
+    assert permille(answers, "late") == [(2999, "never_exceeded")]
     assert answers(
         "select count(*) from trials where campaign = 'late' and (is_unsustained or is_generator_limited)"
     ) == [(0,)]
