@@ -224,8 +224,8 @@ with_rates as (
             completed_exchanges / nullif(test_period_s, 0),
             -- dnsblast prints a mean since its start that it cuts off at the offered rate
             case when ratio_printed is not null then offered_rate * ratio_true end,
-            -- dnsperf divides by the time until its last answer; a queue that grew drains within twice the mean latency,
-            -- and what comes later is a straggler
+            -- dnsperf divides by the time until its last answer; a queue that grew drains within twice the mean
+            -- latency, and what comes later is a straggler
             case when tool = 'dnsperf' and duration_s > 1.05 * drained_s then received / drained_s end,
             achieved_rate
         ) as computed_rate,
@@ -280,7 +280,7 @@ select
         'judged',
         'batch, report_index, source_sha256, source_line, context_sources, stem, context_path, name_words, dropped, '
         ~ 'wait_s, exit_code, server_wiped, first_sent, last_received, observed_send_rate, carrier, ramp_to, ramp_s, '
-        ~ 'ramp_end_s, loss_of_exchanges, loss_of_packets, elapsed_s, sending_s, drained_s, is_falling_behind, answered, '
-        ~ 'unexpected_answers, unanswered'
+        ~ 'ramp_end_s, loss_of_exchanges, loss_of_packets, elapsed_s, sending_s, drained_s, is_falling_behind, '
+        ~ 'answered, unexpected_answers, unanswered'
     ) }}
 from judged
