@@ -186,8 +186,8 @@ class Context:
         def known(word: str) -> bool:
             return _is_known(word, self.path, facts, resolved)
 
-        own = {rate for rate in (facts.get("offered_rate"),) if rate is not None}
-        told = [(_BANNER, banner.says(own, known))] if banner else []
+        rate = facts.get("offered_rate")
+        told = [(_BANNER, banner.says(set() if rate is None else {rate}, known))] if banner else []
         told += [(_FILE_NAME, self.name.says(rates, known, alone=alone))] if self.name else []
         words: dict[str, str] = {}
         for source, said in told:

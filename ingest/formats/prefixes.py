@@ -68,23 +68,8 @@ _OTHER: Final = re.compile(  # than a set-up, a rate or a repetition
 )
 _NO_NAMES: Final = frozenset(
     {
-        *(
-            "a",
-            "an",
-            "and",
-            "at",
-            "begin",
-            "benchmark",
-            "for",
-            "in",
-            "leases",
-            "of",
-            "on",
-            "perf",
-            "queries",
-            "requests",
-        ),
-        *("running", "s", "start", "started", "starting", "test", "testing", "the", "to", "using", "with"),
+        *("a", "an", "and", "at", "begin", "benchmark", "for", "in", "leases", "of", "on", "perf", "queries"),
+        *("requests", "running", "s", "start", "started", "starting", "test", "testing", "the", "to", "using", "with"),
     }
 )
 _LOGGED: Final = re.compile(rf"{_TIMED}[ \t]*")
