@@ -76,6 +76,8 @@ def unique(found: Sequence[str], apart: Sequence[str] = ()) -> list[str]:
 
 def _parts(row: Row) -> dict[str, str]:
     part = {column: str(row[column]) if wording.is_known(row[column]) else "" for column in (*_MAIN, *_MORE)}
+    if not (part["product"] or part["backend"] or part["threading"]):  # folder and file name tell them apart
+        part["product"] = part["configuration"].removeprefix(str(row["protocol"])).strip(" .")
     return part | {"threading": threads(row["threading"], row["threads"]), "ha_mode": _ha(row)}
 
 

@@ -1,5 +1,5 @@
 -- The pair that tells most: what was measured with its newest version and the one before, else the widest difference
--- between two measured configurations that differ in one thing and are otherwise compared fairly.
+-- between two measured configurations that differ in one thing and are otherwise compared fairly, else the two fastest.
 with
 
 usual as (
@@ -50,12 +50,31 @@ fair_pairs as (
 
 ),
 
+fastest as (
+
+    select
+        configuration_id as baseline_id,
+        lag(configuration_id) over in_order as treatment_id
+    from usual
+    where origin = 'measured'
+    window in_order as (partition by campaign, protocol, rate_unit order by rate desc, configuration_id asc)
+    qualify row_number() over in_order = 2
+
+),
+
 pairs as (
 
     select * from version_pairs
     where baseline_id is not null
     union all
     select * from fair_pairs
+    union all
+    select
+        treatment_id,
+        baseline_id,
+        'set_up' as factor,
+        null as started_at
+    from fastest
 
 )
 
@@ -69,6 +88,7 @@ inner join usual as treatment on pairs.treatment_id = treatment.configuration_id
 where baseline.origin = 'measured' and treatment.origin = 'measured'
 order by
     pairs.factor = 'product_version' desc,
+    pairs.factor = 'set_up' asc,
     pairs.started_at desc nulls last,
     least(baseline.runs, treatment.runs) >= 2 desc,
     abs(ln(treatment.rate_interpolated / baseline.rate_interpolated)) desc nulls last,

@@ -23,6 +23,7 @@ BEGINNINGS: Final = {
     "threading": "To start with: the largest fair difference. Several threads against one, all else the same.",
     "ha_mode": "To start with: the largest fair difference. High availability against none, all else the same.",
     "backend": "To start with: the largest fair difference. Two backends, all else the same.",
+    "set_up": "To start with: the two fastest set-ups of a campaign.",
 }
 # Colour the sign only: names come from files and must stay out of Markdown directives.
 SIGNS: Final = {"faster": ":blue[▲] ", "slower": ":orange[▼] "}

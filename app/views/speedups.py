@@ -173,7 +173,9 @@ def _names(pairs: pd.DataFrame, factor: str) -> list[str]:
 def _effect(pairs: pd.DataFrame, factor: str) -> str:
     """Return what a factor gains or costs, over the measured pairs if there are any."""
     own = pairs[pairs["origin"] == "measured"]
-    return headlines.effect(own if len(own) else pairs, wording.SUBJECTS[factor])
+    if own.empty:
+        return f"{headlines.effect(pairs, wording.SUBJECTS[factor])} (published figures only)"
+    return headlines.effect(own, wording.SUBJECTS[factor])
 
 
 def _counts(pairs: pd.DataFrame) -> str:

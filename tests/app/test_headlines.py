@@ -35,7 +35,10 @@ PAIR = KEA | {"ha_mode": "hot-standby", "rate": 739.0, "runs": 1}
         ([KEA, KEA | {"product_version": "2.4"}], ["2.2", "2.4"]),
         ([KEA, KEA | {"campaign": "two"}], ["Kea, one", "Kea, two"]),
         ([KEA, KEA], ["Kea", "Kea (2)"]),
-        ([NOTHING | {"configuration": "a"}, NOTHING | {"configuration": "b"}], ["a", "b"]),
+        (
+            [NOTHING | {"configuration": each, "protocol": "DHCPv4", "tool": "perfdhcp"} for each in ("DHCPv4 a", "b")],
+            ["a", "b"],
+        ),
         ([MULTI | {"threads": float("nan")}, KEA], ["multi-threaded", "1 thread"]),
     ],
 )

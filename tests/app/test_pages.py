@@ -15,8 +15,9 @@ KEA_MEMFILE = "ISC Kea 2.2.0 DHCPv4 memfile single (kea-2.2-backends)"
 
 
 @pytest.fixture
-def homes(examples_home, warehouse_home, published_home, tmp_path):
-    return {"all": examples_home, "kea": warehouse_home, "published": published_home, "nothing": tmp_path}
+def homes(examples_home, warehouse_home, published_home, bare_home, tmp_path):
+    known = {"all": examples_home, "kea": warehouse_home, "published": published_home, "bare": bare_home}
+    return known | {"nothing": tmp_path}
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
