@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -13,6 +14,7 @@ from dropline.ingest.campaign import FILE_NAME, Campaign
 from dropline.ingest.change_detection import Known
 from dropline.ingest.files import Found, IntakeError, Kind, survey
 from dropline.ingest.identity import Identities
+from dropline.ingest.names import COUNTING, level_counts
 from dropline.ingest.resolve import Resolver
 from dropline.ingest.synonyms import CLOSED, normalise
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 _PARSED: Final = 500  # outputs parsed for their rates
 _NUMBERED: Final = re.compile(r"(?P<word>[A-Za-z]*)(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<unit>[A-Za-z]*)")
 _COUNTED: Final = {
-    **dict.fromkeys(("rep", "repetition", "run", "r"), "repetition"),
+    **dict.fromkeys(COUNTING, "repetition"),
     **dict.fromkeys(("rate", "qps", "pps", "lps"), "offered_rate"),
     **dict.fromkeys(("threads", "thr"), "threads"),
 }
@@ -154,7 +156,9 @@ def _name(names: Sequence[str], rates: Sequence[float | None], used: set[str]) -
     for mark in ("_", "-"):
         parts = [stem.split(mark) for stem in stems]
         if all(len(each) == len(parts[0]) for each in parts) and (len(parts[0]) > 1 or mark == "-"):
-            return mark.join(_part(words, rates, used) for words in zip(*parts, strict=True)) + end
+            columns = [*zip(*parts, strict=True)]
+            before = ["", *(words[0] for words in columns)]
+            return mark.join(map(partial(_part, rates, used), before, columns)) + end
     return "{_}" + end
 
 
@@ -162,9 +166,11 @@ def _stem(name: str) -> str:
     return re.sub(r"\.[A-Za-z]\w*(?:\.gz)?\Z", "", name) or name
 
 
-def _part(words: Sequence[str], rates: Sequence[float | None], used: set[str]) -> str:
-    """Return the pattern of the text between two separators in some names."""
+def _part(rates: Sequence[float | None], used: set[str], above: str, words: Sequence[str]) -> str:
+    """Return the pattern of the text between two separators in some names, behind the text `above`."""
     column, before, after = _column(words, rates)
+    if not column and len({*words}) > 1 and level_counts(words[0], above, {*words}):
+        column = "repetition"
     if column and column not in used:
         used.add(column)
         return f"{before}{{{column}}}{after}"

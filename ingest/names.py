@@ -44,7 +44,7 @@ _EXECUTION: Final = frozenset(
     {"attempt", "iter", "iteration", "no", "nr", "pass", "ramp", "round", "run", "runs", "search", "step", "trial"}
 )
 _TOOLS: Final = frozenset({"dnsperf", "flame", "perfdhcp", "resperf"})
-_COUNTING: Final = _REPETITION | _EXECUTION | _TOOLS
+COUNTING: Final = _REPETITION | _EXECUTION | _TOOLS
 _FRAME_SIZES: Final = frozenset({"64", "128", "256", "512", "1024", "1280", "1518"})  # in bytes, of RFC 2544
 _LABELS: Final = "|".join(sorted(_REPETITION - {"r"} | _EXECUTION - {"no", "nr"}, key=len, reverse=True))
 # `run3`, or `Q500-r3` at the end of a folder's name; not `dell-r340`.
@@ -153,7 +153,7 @@ class Name(NamedTuple):
     def _word(self, at: int, dropped: Collection[Slot]) -> str | None:
         """Return a token as a word of the set-up, without the parts that have another meaning."""
         parts = self.tokens[at]
-        if _is_rate(parts) or (len(parts) == 1 and parts[0] in _NOISE) or self._counted(at, _COUNTING):
+        if _is_rate(parts) or (len(parts) == 1 and parts[0] in _NOISE) or self._counted(at, COUNTING):
             return None
         left = [part for n, part in enumerate(parts) if (at, n) not in dropped]
         if len(left) == len(parts):

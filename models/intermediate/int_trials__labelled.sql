@@ -39,7 +39,8 @@ select
     trials.rate_unit,
     {{ json_text('trials.details', 'run') }} as tool_run,
     coalesce(trials.method like 'statistics polls%', false) as is_of_polls,
-    hash(trials.campaign, trials.context_path, trials.name_words) as place_hash,
+    hash(trials.campaign, {{ configuration_columns_of('trials') }}, trials.context_path, trials.name_words)
+        as place_hash,
     case
         -- nothing but folder and file name tell such trials apart
         when
