@@ -350,11 +350,12 @@ def context_path(path: str, known: Mapping[str, Any], counted: int | None = None
     Of the level `counted` only the words before its number are left.
     """
     words = {str(known[column]).lower() for column in _CONFIGURATION if known.get(column) is not None}
-    rate = known.get("offered_rate")
+    rate, repetition = known.get("offered_rate"), known.get("repetition")
     own = [
         numbered(level)[0] if at == counted else level
         for at, level, word, numbers in levels(path.rpartition("/")[0])
         if word not in words and (rate is None or rate not in numbers)
+        if not (word.isdecimal() and numbers == [repetition])
     ]
     return "/".join(filter(None, own)) or "."
 

@@ -14,7 +14,7 @@ from dropline.ingest.campaign import FILE_NAME, Campaign
 from dropline.ingest.change_detection import Known
 from dropline.ingest.files import Found, IntakeError, Kind, survey
 from dropline.ingest.identity import Identities
-from dropline.ingest.names import COUNTING, level_counts
+from dropline.ingest.names import COUNTING, level_counts, split
 from dropline.ingest.resolve import Resolver
 from dropline.ingest.synonyms import CLOSED, normalise
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from dropline.ingest.lake import Lake
 
 _PARSED: Final = 500  # outputs parsed for their rates
+_TIME_OF_DAY: Final = re.compile(r"[0-2]\d[-:.h]?[0-5]\d(?:[-:.m]?[0-5]\d)?")
+_TWICE: Final = "?"  # in a template that would not tell set-ups apart
 _NUMBERED: Final = re.compile(r"(?P<word>[A-Za-z]*)(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<unit>[A-Za-z]*)")
 _COUNTED: Final = {
     **dict.fromkeys(COUNTING, "repetition"),
@@ -139,7 +141,7 @@ def _templates(outputs: Sequence[Found]) -> Iterator[str]:
         columns = [*zip(*(path.split("/") for path in paths), strict=True)]
         used: set[str] = set()
         template = "/".join(_name(names, [rates.get(path) for path in paths], used) for names in columns)
-        if used and '"' not in template:
+        if used and not {'"', _TWICE} & {*template}:
             yield template
 
 
@@ -159,7 +161,7 @@ def _name(names: Sequence[str], rates: Sequence[float | None], used: set[str]) -
             columns = [*zip(*parts, strict=True)]
             before = ["", *(words[0] for words in columns)]
             return mark.join(map(partial(_part, rates, used), before, columns)) + end
-    return "{_}" + end
+    return _part(rates, used, "", stems) + end
 
 
 def _stem(name: str) -> str:
@@ -169,12 +171,29 @@ def _stem(name: str) -> str:
 def _part(rates: Sequence[float | None], used: set[str], above: str, words: Sequence[str]) -> str:
     """Return the pattern of the text between two separators in some names, behind the text `above`."""
     column, before, after = _column(words, rates)
-    if not column and len({*words}) > 1 and level_counts(words[0], above, {*words}):
+    counts = level_counts(words[0], above, {*words}) or (above.lower() in COUNTING and words[0].isdecimal())
+    if not column and len({*words}) > 1 and counts:
         column = "repetition"
     if column and column not in used:
         used.add(column)
         return f"{before}{{{column}}}{after}"
-    return words[0] if len({*words}) == 1 and not {"{", "}", "*"} & {*words[0]} else "{_}"
+    if len({*words}) == 1 and not {"{", "}", "*"} & {*words[0]}:
+        return words[0]
+    if len({*words}) == 1 or column == "repetition" or not _are_set_ups(words, rates):
+        return "{_}"
+    twice = "scenario" in used
+    used.add("scenario")
+    return _TWICE if twice else "{scenario}"
+
+
+def _are_set_ups(words: Sequence[str], rates: Sequence[float | None]) -> bool:
+    """Return whether words that differ may be set-ups: no times, and each tried at several rates if these are known."""
+    tried: dict[str, set[float | None]] = defaultdict(set)
+    for word, rate in zip(words, rates, strict=True):
+        tried[word].add(rate)
+    is_time = all(not split(word) or _TIME_OF_DAY.fullmatch(word) for word in words)
+    follows_rate = len({*rates}) > 1 and any(len(each) == 1 and each != {None} for each in tried.values())
+    return not is_time and not follows_rate
 
 
 def _column(words: Sequence[str], rates: Sequence[float | None]) -> tuple[str | None, str, str]:

@@ -339,7 +339,10 @@ def _trials(trials: Sequence[Trial]) -> pa.Table:
         }
         if "repetition" in own:  # then they come from several folders
             known = {name: group.row.get(name) for name, _ in CONFIGURATION}
-            folders = {trial.item.folder: context_path(trial.item.path, known) for trial in those}
+            folders = {
+                trial.item.folder: context_path(trial.item.path, {**known, "repetition": trial.own["repetition"]})
+                for trial in those
+            }
             own["context_path"] = [folders[trial.item.folder] for trial in those]
         for name, values in columns.items():
             values += own[name] if name in own else [group.row.get(name)] * len(those)

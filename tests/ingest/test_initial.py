@@ -11,6 +11,7 @@ from dropline.ingest.loader import ingest
 from tests.ingest.conftest import EXAMPLE, RUN
 
 POWERDNS = EXAMPLE.parent / "powerdns-4.7"
+COLD = EXAMPLE.parents[1] / "tests" / "captures" / "perfdhcp" / "cold-start"
 
 
 @pytest.fixture
@@ -42,6 +43,7 @@ def folder(tmp_path):
             "# Found: 24 outputs of dnsblast,",
         ),
         (EXAMPLE / RUN, ["rep{repetition}/rate{offered_rate}.txt"], "# Found: 7 outputs of perfdhcp, 7 sidecars."),
+        (COLD, ["{repetition}/{_}.txt"], "# Found: 4 outputs of perfdhcp."),
     ],
     ids=lambda value: getattr(value, "name", ""),
 )
