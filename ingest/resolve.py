@@ -99,7 +99,8 @@ class Neighbours:
             levels = folder.split("/")
             for at, level in enumerate(levels):
                 words, number = numbered(level)
-                self._numbers["/".join(levels[:at]), words].add(number)
+                if number:  # a folder without one beside `1` and `2` does not disturb their count
+                    self._numbers["/".join(levels[:at]), words].add(number)
 
     def is_shared(self, sidecar: Found) -> bool:
         """Return whether several processes share a sidecar."""

@@ -31,6 +31,8 @@ def warehouse(tmp_path_factory):
             own = report.replace("-R 10000000", f"-R {rate}0") if layout == "clients" else report
             with place.open("a") as file:
                 file.write(kept.get("before", "").format(name, str(rate), repetition) + own + kept.get("behind", ""))
+    dns = Path(__file__).parents[1] / "captures" / "dns" / "tools" / "dnsperf-ramp" / "lmdb" / "Q00300-r1"
+    shutil.copytree(dns, root / "numbers/mysql/runs/warm", ignore=shutil.ignore_patterns("*.json"))  # beside 1 to 3
     (root / "pooled").mkdir()
     for ending, set_up in POOLED.items():
         for output in RUNS.glob(f"{set_up}/rep1/rate*.txt"):
@@ -61,7 +63,7 @@ def test_names_tell_set_ups_and_repetitions_apart_as_folders_do(layout, warehous
 def test_every_run_is_one_ramp(warehouse):
     runs = warehouse(
         """select campaign, list(distinct repetition order by repetition), bool_and(trials = steps) from runs
-        where campaign <> 'pooled' group by campaign"""
+        where campaign <> 'pooled' and tool = 'perfdhcp' group by campaign"""
     )
     assert sorted(runs) == sorted((layout, [1, 2, 3], True) for layout in LAYOUTS)
 
