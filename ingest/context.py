@@ -189,11 +189,11 @@ class Context:
         rate = facts.get("offered_rate")
         told = [(_BANNER, banner.says(set() if rate is None else {rate}, known))] if banner else []
         told += [(_FILE_NAME, self.name.says(rates, known, alone=alone))] if self.name else []
+        of_sidecar = any(column in _SET_UP and by.startswith(SIDECAR_OF) for column, _, by in self.claims)
         words: dict[str, str] = {}
         for source, said in told:
             if said.repetition is not None and resolved.get("repetition") is None:
                 resolved["repetition"], sources["repetition"] = said.repetition, source
-            of_sidecar = any(c in _SET_UP and s.startswith(SIDECAR_OF) for c, _, s in self.claims)
             if source == _BANNER or not of_sidecar:
                 words |= {word: source for word in (said.words or "").split() if word not in words}
         if words:

@@ -101,9 +101,8 @@ class Name(NamedTuple):
         repetition = self._repetition(own)
         said = self._count(repetition, own) if repetition else None
         dropped = own | ({repetition} if repetition and (said is not None or self._is_step(repetition, own)) else set())
-        if repetition and said is None and not own and alone and rates:
-            # it follows the rate in another unit
-            dropped |= {repetition} if self.tokens[repetition[0]][repetition[1]] not in _FRAME_SIZES else set()
+        if repetition and said is None and not own and alone and rates and not self._is_frame_size(repetition):
+            dropped.add(repetition)  # it follows the rate in another unit
         words = [word for at in range(len(self.tokens)) if (word := self._word(at, dropped)) and not known(word)]
         return Said(" ".join(words) or None, said)
 
@@ -149,6 +148,9 @@ class Name(NamedTuple):
 
     def _is_step(self, slot: Slot, own: Collection[Slot]) -> bool:
         return any((rate, slot) in self.paired for rate in own)
+
+    def _is_frame_size(self, slot: Slot) -> bool:
+        return self.tokens[slot[0]][slot[1]] in _FRAME_SIZES
 
     def _word(self, at: int, dropped: Collection[Slot]) -> str | None:
         """Return a token as a word of the set-up, without the parts that have another meaning."""

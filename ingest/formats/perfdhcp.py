@@ -97,9 +97,13 @@ def _walk(text: bytes, trial: Process, first: int = 1) -> Iterator[tuple[int, st
 
 def _lines(text: bytes, first: int = 1) -> Iterator[tuple[int, str]]:
     """Yield (number, line) of all lines that are not blank; glued text is split off."""
+    glued = _may_be_glued(text)
     for number, line, ended in lines(text, first):
         if not ended:
             line = _unfinished(line)
+        if not glued:
+            yield number, line
+            continue
         begin = line.find(START, 1)
         if begin > 0:
             yield number, line[:begin]
@@ -113,6 +117,13 @@ def _lines(text: bytes, first: int = 1) -> Iterator[tuple[int, str]]:
             line = _behind_failure(line.removeprefix(_FAILED))
         if line:
             yield number, line
+
+
+def _may_be_glued(text: bytes) -> bool:
+    """Return whether text that may get glued to other text appears elsewhere than at the start of a line."""
+    start = START.encode()
+    begun = text.startswith(start) + text.count(b"\n" + start)
+    return text.count(start) > begun or any(mark in text for mark in (b"^C", b"Failed to receive", b"\x1b"))
 
 
 def _unfinished(line: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from os.path import commonprefix
@@ -58,7 +59,7 @@ _DOCKER: Final = re.compile(rf'\{{"log":({_STRING}),"stream":"[a-z]+",(?:"attrs"
 _TIMED: Final = rf"[ \t#=*-]*[\[(]?{TIME}[\])]?"
 _FRAME: Final = re.compile(r"[ \t]*[=#*~_-]{3,}[ \t]*")
 _TIMED_NAME: Final = re.compile(rf"{_TIMED}[ \t]*[-:|,]?[ \t]*([^\W\d_](?:[\w.-]{{0,61}}\w)?)[ \t#=*:-]*")
-_TITLE: Final = re.compile(r"[ \t]*([=#*~>-])\1+[ \t]+(.{1,200}?)[ \t]*[=#*~<-]*[ \t]*")
+_TITLE: Final = re.compile(r"[ \t]*([=#*~>-])\1++[ \t]++(.{1,200})")
 _HEADING: Final = re.compile(rb"(#{2,6})[ \t]+(.{1,200})")  # of Markdown, below that of the document
 _VALUES: Final = re.compile(r"[ \t]*\w+=[^\s=,;]+(?:[ \t,;]+\w+=[^\s=,;]+)+[ \t]*")  # backend=mysql rate=800
 _OTHER: Final = re.compile(  # than a set-up, a rate or a repetition
@@ -197,9 +198,11 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
         if logged := _LOGGED.match(begin):  # if every line of a log has a time, it is no part of a banner
             above = [_LOGGED.sub("", line, 1) for line in above]
         nearest = f"== {above[1]}" if _FRAME.fullmatch(above[0]) and _FRAME.fullmatch(above[2]) else above[0]
-        if match := _TITLE.fullmatch(nearest):
+        if match := _TITLE.fullmatch(nearest.rstrip(" \t=#*~<-")):
             title = _words(match[2])
-        title = next((_words(headings) for first, last, headings in blocks if first < report.line <= last), title)
+        block = bisect_left(blocks, report.line, key=lambda each: each[1])
+        if block < len(blocks) and blocks[block][0] < report.line:
+            title = _words(blocks[block][2])
         timed = None if logged else _TIMED_NAME.fullmatch(nearest)
         values = _VALUES.fullmatch(nearest) if report.facts.get("offered_rate") in _rates(nearest) else None
         found.append(_words(timed[1]) if timed else _words(values[0]) if values else title)

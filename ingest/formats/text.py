@@ -119,7 +119,9 @@ def lines(text: bytes, first: int = 1) -> Iterator[tuple[int, str, bool]]:
     plain = text.replace(b"\r\r\n", b"\r\n")
     stream = io.TextIOWrapper(io.BytesIO(plain), encoding="utf-8", errors="replace")
     for number, raw in enumerate(stream, first):
-        if line := clean(raw):
+        if line := raw.strip(_BLANK):
+            if "\x1b" in line and not (line := clean(line)):
+                continue
             yield number, line, raw[-1] == "\n"
 
 
