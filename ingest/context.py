@@ -17,10 +17,10 @@ from typing import Any, Final
 from dropline.ingest.campaign import FIELDS, Campaign
 from dropline.ingest.formats import Rejected, Row
 from dropline.ingest.formats.perfdhcp_options import told_by_command
-from dropline.ingest.names import REPETITION, Name, numbered, without_archive, without_times
+from dropline.ingest.names import REPETITION, Name, numbered, split, without_archive, without_times
 from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.servers import kea
-from dropline.ingest.synonyms import normalise
+from dropline.ingest.synonyms import normalise, told
 
 # Our column -> sidecar key. Several keys may set the same column; all are read.
 SIDECAR_FIELDS: Final[tuple[tuple[str, str], ...]] = (
@@ -58,8 +58,12 @@ _DIGITS: Final = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,6})?")
 _CONFIGURATION: Final = tuple(name for name, _ in CONFIGURATION)
 _FILE_NAME: Final = "file name"
 _BANNER: Final = "banner"
+_NAMES: Final = "names of folders and file"
+_SERVER: Final = "server configuration "
+_DEFAULTS: Final = "campaign.yaml defaults"
 SIDECAR_OF: Final = "sidecar "
-_SET_UP: Final = frozenset({"backend", "threading", "scenario"})  # a sidecar with one of these describes the set-up
+_SET_UP: Final = frozenset({"backend", "threading", "scenario"})  # a source of one of these describes the set-up
+_IN_NAMES: Final = ("backend", "threading", "ha_mode")  # may be read from any word of a path
 MAX_OBSERVATIONS: Final = 1000
 SERVERS: Final = ("config", "server_config", "config_sha256")  # keys of a sidecar that name a server's configuration
 METRICS: Final = (
@@ -149,17 +153,35 @@ class Context:
         whole = bool(facts.get("completed")) or (planned is not None and sent is not None and sent >= planned)
         completed = whole and bool(resolved.get("completed", True))
         offered = {*rates, *filter(None, [resolved.get("offered_rate")])}
+        threads, by = resolved.get("threads"), sources.get("threads", "")
+        # Kea may ignore its own thread-pool-size.
+        if threads and "threading" not in resolved and not by.startswith(_SERVER):
+            resolved["threading"], sources["threading"] = "multi" if threads > 1 else "single", by
+        for column, value, _ in _named(["".join(parts) for parts in banner.tokens], {*resolved}) if banner else ():
+            resolved[column], sources[column] = value, _BANNER
         counted = self._folder_count(resolved, sources, offered)
+        folder = context_path(self.path, resolved, counted)
+        words = self._name_words(facts, resolved, sources, offered, banner, alone=alone)
+        if folder != "." and not self._is_described():
+            folder, words = ".", f"{folder}/{words}" if words else folder
+            sources["name_words"] = ", ".join(filter(None, ("path", sources.get("name_words"))))
         return {
             **facts,
             **self.own,
-            "context_path": context_path(self.path, resolved, counted),
-            "name_words": self._name_words(facts, resolved, sources, offered, banner, alone=alone),
+            "context_path": folder,
+            "name_words": words,
             **resolved,
             "completed": completed,
             "context_sources": sorted(sources.items()),
             "conflicts": conflicts,
         }
+
+    def _is_described(self) -> bool:
+        """Return whether a source of the trial's own describes its set-up; then its folder is only where it is kept."""
+        return any(
+            by not in {_NAMES, _DEFAULTS} and (column in _SET_UP or (by == "path" and column != "repetition"))
+            for column, _, by in self.claims
+        )
 
     def _folder_count(self, resolved: Row, sources: dict[str, str], rates: Collection[float]) -> int | None:
         """Use a folder's number as the repetition unless that is known or the number is the rate; return its level."""
@@ -295,21 +317,41 @@ def gather(
     claims += _claims(found, "path", values, notes)
     if "repetition" not in dict(found):
         claims += _claims(_repetition(path.rpartition("/")[0]), "path", {}, notes)
-    if campaign:
-        claims += _claims(campaign.said, "campaign.yaml defaults", {}, notes)
     if any(map(contents.get, SERVERS)):
         server, doubts = servers.named(contents, scope)
         notes += doubts
     else:
         server = servers.above(path, scope)
+    defaults = _claims(campaign.said, _DEFAULTS, {}, notes) if campaign else []
     if server:
-        claims = [*_server_claims(server, claims), *claims]
+        claims = [*_server_claims(server, [*claims, *defaults]), *claims]
+    if not found:
+        words = [word for level in path.split("/")[:-1] for word in _tokens(level)]
+        words += ["".join(parts) for parts in name.tokens] if name else []
+        claims += _named(words, {column for column, *_ in claims})
+    if not campaign:
+        claims += _named(_tokens(scope.rpartition("/")[2]), {column for column, *_ in claims})
+    claims += defaults
     own = {
         "host_id": host_id,
         "server_config_id": server.row["server_config_id"] if server else None,
     }
     level = None if found else level
     return Context(tuple(claims), tuple(notes), tuple(watched(contents)), own, path, shared, name, level)
+
+
+def _named(words: Iterable[str], known: Collection[str]) -> list[Claim]:
+    """Return what the words of names say of columns that are not `known`; two words that differ say nothing."""
+    said: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for meant in filter(None, map(told, words)):
+        said[next(iter(meant))].append(meant)
+    return [
+        (column, value, _NAMES)
+        for first in _IN_NAMES
+        if first not in known and said[first] and all(each == said[first][0] for each in said[first])
+        for column, value in said[first][0].items()
+        if column not in known
+    ]
 
 
 def settle(claims: Iterable[Claim]) -> tuple[Row, dict[str, str], list[str]]:
@@ -352,7 +394,7 @@ def context_path(path: str, known: Mapping[str, Any], counted: int | None = None
     words = {str(known[column]).lower() for column in _CONFIGURATION if known.get(column) is not None}
     rate, repetition = known.get("offered_rate"), known.get("repetition")
     own = [
-        numbered(level)[0] if at == counted else level
+        _unknown(numbered(level)[0] if at == counted else level, known)
         for at, level, word, numbers in levels(path.rpartition("/")[0])
         if word not in words and (rate is None or rate not in numbers)
         if not (word.isdecimal() and numbers == [repetition])
@@ -360,12 +402,24 @@ def context_path(path: str, known: Mapping[str, Any], counted: int | None = None
     return "/".join(filter(None, own)) or "."
 
 
+def _unknown(level: str, known: Mapping[str, Any]) -> str:
+    """Return the name of a folder without the words that tell what is known of the configuration."""
+    words = _tokens(level)
+    left = [word for word in words if not _tells(told(word), known)]
+    return level if len(left) == len(words) else "-".join(left)
+
+
+def _tells(meant: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
+    """Return whether a word means something, and all of it is known."""
+    return bool(meant) and all(known.get(column) == value for column, value in meant.items())
+
+
 def _is_known(word: str, path: str, facts: Row, known: Row) -> bool:
     """Return whether a word of a file's name is the tool, a folder, the clients, or known of the configuration."""
     clients = facts.get("clients")  # they are in the method
     if word in (facts.get("tool"), *(f"{label}{clients}" for label in ("", "c", "r", "clients"))):
         return True
-    if word in _words(path.rpartition("/")[0]):
+    if word in _words(path.rpartition("/")[0]) or _tells(told(word), known):
         return True
     for column in _CONFIGURATION:
         if (value := known.get(column)) is None:
@@ -374,9 +428,15 @@ def _is_known(word: str, path: str, facts: Row, known: Row) -> bool:
             meant = normalise(column, word)
         except ValueError:
             continue
-        if meant.get(column) == value and all(known.get(each) == said for each, said in meant.items()):
+        if meant.get(column) == value and _tells(meant, known):
             return True
     return False
+
+
+@lru_cache(maxsize=4096)
+def _tokens(level: str) -> tuple[str, ...]:
+    """Return the words of a folder's name."""
+    return tuple("".join(parts) for parts in split(level))
 
 
 @lru_cache(maxsize=1024)  # the trials of a ramp share a folder
@@ -438,7 +498,7 @@ def _claims(
 
 
 def _server_claims(server: ServerConfig, claims: list[Claim]) -> Iterator[Claim]:
-    source = f"server configuration {server.path}"
+    source = f"{_SERVER}{server.path}"
     for column in _SERVER_COLUMNS:
         if server.row.get(column) is not None:
             yield column, server.row[column], source

@@ -14,28 +14,22 @@ from dropline.ingest.campaign import FILE_NAME, Campaign
 from dropline.ingest.change_detection import Known
 from dropline.ingest.files import Found, IntakeError, Kind, survey
 from dropline.ingest.identity import Identities
-from dropline.ingest.names import COUNTING, level_counts, split
+from dropline.ingest.names import COUNTING, PHRASE, level_counts, split
 from dropline.ingest.resolve import Resolver
-from dropline.ingest.synonyms import CLOSED, normalise
+from dropline.ingest.synonyms import BACKENDS, CLOSED, normalise, told
 
 if TYPE_CHECKING:
     from dropline.ingest.lake import Lake
 
 _PARSED: Final = 500  # outputs parsed for their rates
 _TIME_OF_DAY: Final = re.compile(r"[0-2]\d[-:.h]?[0-5]\d(?:[-:.m]?[0-5]\d)?")
-_TWICE: Final = "?"  # in a template that would not tell set-ups apart
+_UNTOLD: Final = "?"  # in a template that would tell less of the set-ups than names without one
 _NUMBERED: Final = re.compile(r"(?P<word>[A-Za-z]*)(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<unit>[A-Za-z]*)")
 _COUNTED: Final = {
     **dict.fromkeys(COUNTING, "repetition"),
     **dict.fromkeys(("rate", "qps", "pps", "lps"), "offered_rate"),
     **dict.fromkeys(("threads", "thr"), "threads"),
 }
-_BACKENDS: Final = frozenset(
-    {
-        *("memfile", "mysql", "mariadb", "postgresql", "postgres", "pgsql", "cassandra"),
-        *("lmdb", "sqlite", "sqlite3", "gmysql", "gpgsql", "gsqlite3"),
-    }
-)
 _UNCLEAR: Final = frozenset({"on", "off", "yes", "no", "true", "false", "4", "6", "dhcp"})  # fit several columns
 _TEXT: Final = """\
 # Found: {found}.
@@ -141,7 +135,7 @@ def _templates(outputs: Sequence[Found]) -> Iterator[str]:
         columns = [*zip(*(path.split("/") for path in paths), strict=True)]
         used: set[str] = set()
         template = "/".join(_name(names, [rates.get(path) for path in paths], used) for names in columns)
-        if used and not {'"', _TWICE} & {*template}:
+        if used and not {'"', _UNTOLD} & {*template}:
             yield template
 
 
@@ -156,21 +150,25 @@ def _name(names: Sequence[str], rates: Sequence[float | None], used: set[str]) -
     end = ends.pop() if len(ends) == 1 else ""
     stems = [name.removesuffix(end) for name in names]
     for mark in ("_", "-"):
+        if any(mark in phrase[0] for stem in stems for phrase in PHRASE.finditer(stem)):
+            continue
         parts = [stem.split(mark) for stem in stems]
         if all(len(each) == len(parts[0]) for each in parts) and (len(parts[0]) > 1 or mark == "-"):
             columns = [*zip(*parts, strict=True)]
-            before = ["", *(words[0] for words in columns)]
-            return mark.join(map(partial(_part, rates, used), before, columns)) + end
-    return _part(rates, used, "", stems) + end
+            first = ["", *(words[0] for words in columns), ""]
+            return mark.join(map(partial(_part, rates, used), first, first[2:], columns)) + end
+    return _part(rates, used, "", "", stems) + end
 
 
 def _stem(name: str) -> str:
     return re.sub(r"\.[A-Za-z]\w*(?:\.gz)?\Z", "", name) or name
 
 
-def _part(rates: Sequence[float | None], used: set[str], above: str, words: Sequence[str]) -> str:
-    """Return the pattern of the text between two separators in some names, behind the text `above`."""
+def _part(rates: Sequence[float | None], used: set[str], above: str, below: str, words: Sequence[str]) -> str:
+    """Return the pattern of the text between two separators in some names, between the texts `above` and `below`."""
     column, before, after = _column(words, rates)
+    if not column and all(map(str.isdecimal, words)) and len({*words}) > 1:
+        column = "threads" if "threads" in {above, below} else None
     counts = level_counts(words[0], above, {*words}) or (above.lower() in COUNTING and words[0].isdecimal())
     if not column and len({*words}) > 1 and counts:
         column = "repetition"
@@ -181,9 +179,10 @@ def _part(rates: Sequence[float | None], used: set[str], above: str, words: Sequ
         return words[0]
     if len({*words}) == 1 or column == "repetition" or not _are_set_ups(words, rates):
         return "{_}"
-    twice = "scenario" in used
+    if "scenario" in used or any(told("".join(parts)) for word in words for parts in split(word)):
+        return _UNTOLD
     used.add("scenario")
-    return _TWICE if twice else "{scenario}"
+    return "{scenario}"
 
 
 def _are_set_ups(words: Sequence[str], rates: Sequence[float | None]) -> bool:
@@ -216,7 +215,7 @@ def _all_of(column: str, words: Iterable[str]) -> bool:
     meant: dict[str, bool] = defaultdict(bool)
     for word in {word.lower() for word in words}:
         try:
-            meant[word] = word in _BACKENDS if column == "backend" else bool(normalise(column, word))
+            meant[word] = word in BACKENDS if column == "backend" else bool(normalise(column, word))
         except ValueError:
             return False
     return all(meant.values()) and not _UNCLEAR & meant.keys()

@@ -33,6 +33,13 @@ _INSTANT: Final = re.compile(
 )
 _DATE_DIGITS: Final = 8
 _NUMBERED: Final = re.compile(r"(?:(.*\w)[-_ ]+\(?)?([0-9]{1,9})\)?")
+# A single word, whatever separates its parts.
+PHRASE: Final = re.compile(
+    r"(?<![^\W_])(?:(?:ha[-_ .])?(?:hot[-_ .]standby|load[-_ .]balancing|passive[-_ .]backup)|no[-_ .]ha"
+    r"|ha[-_ .](?:hs|lb|pb|none|off|no)|single[-_ .]server|(?:single|multi)[-_ .]thread(?:ed)?"
+    r"|mt[-_ .](?:on|off|yes|no))(?![^\W_])",
+    re.IGNORECASE,
+)
 _SEPARATORS: Final = re.compile(r"[\s_\-,;+=@#()\[\]{}~]+|(?<!\d)\.|\.(?!\d)|(?<=\d{3})\.(?=\d{1,3}\Z)")
 _PART: Final = re.compile(r"\d+(?:\.\d+)*|[^\d]+")
 _RATE_BEFORE: Final = frozenset({"rate", "q", "qps", "pps", "lps", "rps", "cps", "load", "offered"})
@@ -194,7 +201,8 @@ def split(file: str) -> tuple[_Parts, ...]:
     stem = file.lower()
     while (ending := stem.rpartition("."))[0] and ending[2] in _ENDINGS:
         stem = ending[0]
-    words = _SEPARATORS.split(_INSTANT.sub(" ", stem))
+    stem = PHRASE.sub(lambda found: re.sub(r"[-_ .]", "", found[0]), _INSTANT.sub(" ", stem))
+    words = _SEPARATORS.split(stem)
     return tuple(tuple(_PART.findall(word)) for word in words if word)
 
 
@@ -222,7 +230,8 @@ def _count_all(numbers: Sequence[str]) -> bool:
 def level_counts(level: str, above: str, beside: Collection[str]) -> bool:
     """Return whether a folder's number counts repetitions; `beside` are the numbers of folders with the same words."""
     words, number = numbered(level)
-    before = re.split(r"[\W_]+", (words or above).lower())[-1]
+    label = words or ("" if re.search(r"\d", above) else above)  # `4-threads/1` has its number
+    before = re.split(r"[\W_]+", label.lower())[-1]
     return _is_count(number) and before not in _SET_UPS and counts(beside) and (not words or len(beside) > 1)
 
 

@@ -57,8 +57,8 @@ TRIALS: Final = _table(
     ("campaign", TEXT),
     ("source_path", TEXT),  # relative to the campaign's folder, with forward slashes
     ("source_sha256", TEXT),
-    ("context_path", TEXT),  # folder of the file without the levels that other columns cover
-    ("name_words", TEXT),  # words of file name and banner that describe the set-up
+    ("context_path", TEXT),  # folder without what other columns say, if a better source describes the set-up
+    ("name_words", TEXT),  # words of banner, file and else folder that describe the set-up
     ("report_index", pa.int32()),  # 0 for the first report of a file
     ("source_line", pa.int32()),  # where the report begins, from 1
     ("tool", TEXT),

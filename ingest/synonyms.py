@@ -53,12 +53,25 @@ _SYNONYMS: Final[dict[str, dict[str, str]]] = {
     "backend": dict.fromkeys(("mariadb", "gmysql"), "mysql")
     | dict.fromkeys(("postgres", "pgsql", "postgre", "psql", "gpgsql"), "postgresql")
     | dict.fromkeys(("sqlite3", "gsqlite3"), "sqlite"),
-    "threading": dict.fromkeys(("st", "off", "no", "false", "single-threaded", "singlethreaded"), "single")
-    | dict.fromkeys(("mt", "on", "yes", "true", "multi-threaded", "multithreaded"), "multi"),
-    "ha_mode": dict.fromkeys(("no", "off", "false", "standalone", "no-ha", "noha"), "none")
-    | dict.fromkeys(("hs", "hotstandby"), "hot-standby")
-    | dict.fromkeys(("lb", "loadbalancing"), "load-balancing")
-    | dict.fromkeys(("pb", "passivebackup"), "passive-backup"),
+    "threading": dict.fromkeys(("off", "no", "false"), "single") | dict.fromkeys(("on", "yes", "true"), "multi"),
+    "ha_mode": dict.fromkeys(("no", "off", "false"), "none")
+    | {"hs": "hot-standby", "lb": "load-balancing", "pb": "passive-backup"},
+}
+BACKENDS: Final = frozenset({"memfile", "mysql", "postgresql", "cassandra", "lmdb", "sqlite", *_SYNONYMS["backend"]})
+# Words that mean one thing wherever a name has them, without what separates their parts.
+_CLEAR: Final[dict[str, tuple[str, str]]] = {
+    **{word: ("backend", _SYNONYMS["backend"].get(word, word)) for word in BACKENDS},
+    **{
+        word: ("protocol", said)
+        for word, said in _SYNONYMS["protocol"].items()
+        if word in {"v4", "v6", "ipv4", "ipv6", "dhcp4", "dhcp6", "dhcpv4", "dhcpv6"}
+    },
+    **dict.fromkeys(("st", "mtoff", "mtno", "singlethread", "singlethreaded"), ("threading", "single")),
+    **dict.fromkeys(("mt", "mton", "mtyes", "multithread", "multithreaded"), ("threading", "multi")),
+    **dict.fromkeys(("standalone", "singleserver", "noha", "hanone", "haoff", "hano"), ("ha_mode", "none")),
+    **dict.fromkeys(("hotstandby", "hahotstandby", "hahs"), ("ha_mode", "hot-standby")),
+    **dict.fromkeys(("loadbalancing", "haloadbalancing", "halb"), ("ha_mode", "load-balancing")),
+    **dict.fromkeys(("passivebackup", "hapassivebackup", "hapb"), ("ha_mode", "passive-backup")),
 }
 _MULTI_WITH_THREADS: Final = re.compile(r"(?:mt|multi)[-_ ]?(?:x)?([0-9]{1,6})")
 _VERSION: Final = re.compile(r"[0-9]+(?:\.[0-9]+)+(?:-MariaDB)?")
@@ -82,6 +95,13 @@ def normalise(column: str, value: object) -> Mapping[str, Value]:
     if not isinstance(value, _VALUES):
         raise ValueError(f"{column}: expected one value, found {type(value).__name__}")
     return _normalised(column, value)
+
+
+def told(word: str) -> Mapping[str, Value]:
+    """Return what a word in the name of a file or folder, in lower case, says of the set-up; usually nothing."""
+    if _MULTI_WITH_THREADS.fullmatch(word):
+        return _normalised("threading", word)
+    return _normalised(*_CLEAR[word]) if word in _CLEAR else {}
 
 
 @lru_cache(maxsize=16_384, typed=True)  # nearly all files of a campaign repeat the same values
@@ -108,7 +128,8 @@ def _word(column: str, text: str) -> dict[str, Value]:
         text = word
         if column == "ha_mode":
             word = text = re.sub(r"[ _]+", "-", word)
-    word = known.get(word) or known.get(word.replace("-", "")) or text
+    clear = _CLEAR.get(re.sub(r"[-_ ]", "", word), ("", ""))
+    word = known.get(word) or (clear[1] if clear[0] == column else text)
     with_threads = _MULTI_WITH_THREADS.fullmatch(word) if column == "threading" else None
     if column in CLOSED and word not in CLOSED[column] and not with_threads:
         raise ValueError(f"{column}: expected one of {', '.join(CLOSED[column])}, found {word!r:.80}")

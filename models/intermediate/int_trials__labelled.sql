@@ -48,8 +48,8 @@ select
             or (trials.product is null and trials.backend is null and trials.threading is null)
             then
                 case
-                    when trials.name_words is null then trials.context_path
-                    when trials.context_path = '.' then trials.name_words
+                    when trials.context_path = '.' and coalesce(trials.name_words, trials.scenario) is not null
+                        then trials.name_words
                     else concat_ws('/', trials.context_path, trials.name_words)
                 end
         else trials.name_words

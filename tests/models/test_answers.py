@@ -137,7 +137,7 @@ def test_a_loop_that_its_server_throttles_is_throughput(answers):
         select is_held_back, is_generator_limited from trials where source_path = 'mysql-once/dnsperf.out'
     """) == [(True, False)]
     assert answers("""
-        select kind, round(rate) from queries_per_second where configuration like '%mysql-once' order by all
+        select kind, round(rate) from queries_per_second where configuration like '%mysql once' order by all
     """) == [("maximum throughput", 3270), ("sustained", None)]
 
 
@@ -158,7 +158,7 @@ def test_every_usual_dns_result_has_a_throughput_of_its_kind(answers):
 def test_refused_answers_are_no_throughput(answers):
     assert answers("""
         select rate, quality from queries_per_second
-        where configuration like '%lmdb-table' and tool = 'dnspyre'
+        where configuration like '%lmdb table' and tool = 'dnspyre'
     """)[0] == (pytest.approx(0, abs=0.5), "suspect")
 
 

@@ -11,6 +11,7 @@ from tests.homes import asking, built
 
 RUNS = Path(__file__).parents[2] / "examples" / "kea-2.2-backends" / "runs"
 SET_UPS = {"memfile": "v4_st_memfile_none", "mysql": "v4_st_mysql_none"}
+NAMED = {"v4_st_memfile_none": "memfile-single-threaded", "v4_mt4_memfile_none": "MT4/memfile"}
 POOLED = {"txt": "v4_st_mysql_none", "out": "v4_mt4_postgresql_none"}  # at the same rates
 LAYOUTS = yaml.safe_load(Path(__file__).with_name("layouts.yml").read_text())
 
@@ -33,12 +34,14 @@ def warehouse(tmp_path_factory):
                 file.write(kept.get("before", "").format(name, str(rate), repetition) + own + kept.get("behind", ""))
     dns = Path(__file__).parents[1] / "captures" / "dns" / "tools" / "dnsperf-ramp" / "lmdb" / "Q00300-r1"
     shutil.copytree(dns, root / "numbers/mysql/runs/warm", ignore=shutil.ignore_patterns("*.json"))  # beside 1 to 3
+    for set_up, folder in NAMED.items():
+        shutil.copytree(RUNS / set_up / "rep1", root / "named" / folder, ignore=shutil.ignore_patterns("*.json"))
     (root / "pooled").mkdir()
     for ending, set_up in POOLED.items():
         for output in RUNS.glob(f"{set_up}/rep1/rate*.txt"):
             shutil.copy(output, root / "pooled" / f"{output.stem}.{ending}")
     (root / "described" / "campaign.yaml").write_text("campaign: described\ndefaults: {product: ISC Kea}\n")
-    with asking(built(tmp_path_factory.mktemp("home"), *(root / layout for layout in (*LAYOUTS, "pooled")))) as asked:
+    with asking(built(tmp_path_factory.mktemp("home"), *root.iterdir())) as asked:
         yield asked
 
 
@@ -63,9 +66,16 @@ def test_names_tell_set_ups_and_repetitions_apart_as_folders_do(layout, warehous
 def test_every_run_is_one_ramp(warehouse):
     runs = warehouse(
         """select campaign, list(distinct repetition order by repetition), bool_and(trials = steps) from runs
-        where campaign <> 'pooled' and tool = 'perfdhcp' group by campaign"""
+        where campaign not in ('named', 'pooled') and tool = 'perfdhcp' group by campaign"""
     )
     assert sorted(runs) == sorted((layout, [1, 2, 3], True) for layout in LAYOUTS)
+
+
+def test_words_of_names_tell_what_ratios_compare(warehouse):
+    assert warehouse("select lps_single, lps_multi from multithreading_speedup where campaign = 'named'") == warehouse(
+        """select max(lps) filter (threads = 1), max(lps) filter (threads = 4) from leases_per_second
+        where campaign = 'named' and backend = 'memfile'"""
+    )
 
 
 def test_trials_at_one_rate_of_one_run_that_differ_beyond_chance_are_a_warning(warehouse):
@@ -82,6 +92,6 @@ def test_where_a_value_comes_from_is_told(warehouse):
         "select campaign, severity from quality_findings where finding = 'runs_by_order' group by all order by all"
     ) == [(layout, "info") for layout in ("appended", "counted", "moments", "moments-of-files", "run-folders")]
     assert warehouse(
-        """select distinct context_sources['repetition'], context_sources['name_words'] from trials
+        """select distinct context_sources['repetition'], context_sources['backend'] from trials
         where campaign in ('flat', 'described')"""
-    ) == [("file name", "file name")]
+    ) == [("file name", "names of folders and file")]
