@@ -16,17 +16,15 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from dropline.errors import DroplineError
 from dropline.ingest import archives, figures, formats, machines, servers, telemetry
 from dropline.ingest.campaign import FILE_NAME, SIDECARS, Campaign, CampaignError, slug
 from dropline.ingest.formats import Reject, Rejected, contents, perfdhcp, perfdhcp_forms, prefixes
+from dropline.ingest.formats.perfdhcp_forms import Form
 from dropline.ingest.formats.text import is_gzip, unpack
 from dropline.ingest.names import without_archive
-
-if TYPE_CHECKING:
-    from dropline.ingest.formats.perfdhcp_forms import Form
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 HEAD_BYTES: Final = 64 * 1024

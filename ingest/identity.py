@@ -13,14 +13,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dropline.ingest.campaign import slug
+from dropline.ingest.change_detection import Known
 from dropline.ingest.files import Found, IntakeError, Refused, Scope, Unreadable, read
 from dropline.ingest.formats import Reject
-
-if TYPE_CHECKING:
-    from dropline.ingest.change_detection import Known
 
 _SAMPLED: Final = 20  # files of a folder whose digests are looked up
 

@@ -8,18 +8,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from dropline.ingest.campaign import FILE_NAME, Campaign
 from dropline.ingest.change_detection import Known
 from dropline.ingest.files import Found, IntakeError, Kind, survey
 from dropline.ingest.identity import Identities
+from dropline.ingest.lake import Lake
 from dropline.ingest.names import COUNTING, level_counts, split
 from dropline.ingest.resolve import Resolver
 from dropline.ingest.synonyms import CLOSED, normalise
-
-if TYPE_CHECKING:
-    from dropline.ingest.lake import Lake
 
 _PARSED: Final = 500  # outputs parsed for their rates
 _TIME_OF_DAY: Final = re.compile(r"[0-2]\d[-:.h]?[0-5]\d(?:[-:.m]?[0-5]\d)?")

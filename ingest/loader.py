@@ -9,25 +9,23 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 
 from dropline.ingest import ramps, servers
 from dropline.ingest.change_detection import Held, Known
+from dropline.ingest.context import ServerConfig
 from dropline.ingest.files import NOTES, Found, Ignored, Kind, Refused, Scope, absent_machines, adopt, look, walk, whole
 from dropline.ingest.formats import Reject, Row
 from dropline.ingest.identity import Identities
+from dropline.ingest.lake import Batch, Key, Lake, Version
 from dropline.ingest.parallel import in_order, uncollected
 from dropline.ingest.resolve import Resolver, server_configs
 from dropline.ingest.retraction import move, tombstones
 from dropline.ingest.rows import Outcome, campaign_row, reject_row, tables, unfit
 
-if TYPE_CHECKING:
-    from dropline.ingest.context import ServerConfig
-    from dropline.ingest.lake import Batch, Key, Lake, Version
-
-    Scopes = list[list[Found]]
+Scopes = list[list[Found]]
 
 MOST_FILES: Final = 2000  # of a task
 MOST_BYTES: Final = 64 * 1024 * 1024

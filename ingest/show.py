@@ -9,7 +9,7 @@ from functools import cache
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
@@ -21,9 +21,7 @@ from dropline.ingest.formats.text import unpack
 from dropline.ingest.lake import FORGOTTEN, Lake
 from dropline.ingest.loader import printable
 from dropline.ingest.resolve import Resolver
-
-if TYPE_CHECKING:
-    from dropline.ingest.rows import Outcome
+from dropline.ingest.rows import Outcome
 
 _ALIKE: Final = 8  # consecutive lines of one kind that are still listed singly
 _LONGEST: Final = 100

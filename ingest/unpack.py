@@ -8,12 +8,11 @@ import os
 from collections.abc import Callable, Iterable
 from itertools import groupby
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+import pyarrow as pa
 
-    from dropline.ingest.lake import Key, Lake, Place
+from dropline.ingest.lake import Key, Lake, Place
 
 FOLDER: Final = "raw"
 INDEX: Final = "raw-files.csv"
