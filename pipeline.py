@@ -3,8 +3,6 @@
 All work happens below `<home>/build`; readers of the old warehouse keep it until they open the file again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import time
 import tomllib

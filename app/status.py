@@ -1,7 +1,5 @@
 """The state of a home in a few lines, and its measured capacities."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

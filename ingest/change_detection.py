@@ -1,7 +1,5 @@
 """Change detection: the file versions in the lake, and the folders that cannot have changed."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

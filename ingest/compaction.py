@@ -3,8 +3,6 @@
 Only a purge drops rows: those of forgotten files, see ingest/retraction.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Context of a trial: values from around its report, with their sources and disagreements."""
 
-from __future__ import annotations
-
 import codecs
 import hashlib
 import json

@@ -5,8 +5,6 @@ docs/how-to/bring-your-own-figures.md describes them. CSV may be UTF-8 or UTF-16
 separated by commas, semicolons or tabs (RFC 4180 and the variants that spreadsheets write).
 """
 
-from __future__ import annotations
-
 import csv
 import difflib
 import hashlib

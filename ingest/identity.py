@@ -5,8 +5,6 @@ renamed, by its bytes. If the name is taken, the parent folder's name is put in 
 from a folder further in or out is rejected, because they would count twice.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Iterator

@@ -5,8 +5,6 @@ apart from rate, times and counters; the rows of all of them follow from that on
 Whatever deserves a remark, or does not fit this scheme, is left to `resolve`, which tells the same of all others.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Reparse: parse the stored bytes again with the current readers; list the rejects."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

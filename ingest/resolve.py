@@ -1,7 +1,5 @@
 """Parsing of a file with its context: neighbours, sidecar, server configuration, machine facts."""
 
-from __future__ import annotations
-
 import hashlib
 import os.path
 import re

@@ -1,7 +1,5 @@
 """Explanation of one file: its kind and why, line by line, and the source of each value."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Stored files: the current files of a lake, read from their stored bytes."""
 
-from __future__ import annotations
-
 import weakref
 from collections import defaultdict
 from contextlib import ExitStack

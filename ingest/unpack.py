@@ -1,7 +1,5 @@
 """Raw files of the lake written to disk: one folder per campaign, with safe names."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import os

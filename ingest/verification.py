@@ -1,7 +1,5 @@
 """Verification of a home, byte for byte and row for row."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections import defaultdict

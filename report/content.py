@@ -1,7 +1,5 @@
 """Contents of the report, from the summary to the findings, as sections."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The look of all charts; colour-blind people can tell the colours apart, on light and dark backgrounds."""
 
-from __future__ import annotations
-
 import json
 import textwrap
 import zlib

@@ -1,7 +1,5 @@
 """Example queries, tables, columns and functions for the SQL page, with their descriptions."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Page Speed-ups: what do threads, HA, the backend and the IP version gain or cost?"""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 

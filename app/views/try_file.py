@@ -1,7 +1,5 @@
 """Page Add results: what does a raw file contain, and how does it compare with known results?"""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import pandas as pd

@@ -5,8 +5,6 @@ multi-threading and the High Availability hook). Settings whose default depends 
 because a configuration does not contain the version.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Shared helpers: decoding, refusing, settings without secrets."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -8,8 +8,6 @@ below `include-dir` are not read; as they may set anything, no default is assume
 version of its server.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
