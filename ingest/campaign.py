@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import re
 import unicodedata
 from collections import defaultdict
@@ -342,11 +341,6 @@ class Campaign(_Strict):
             raise CampaignError("\n".join(faults)) from None
         read._where = f"{where}, line {lines.get(('path',), 1)}: path"
         return read
-
-
-def json_schema() -> str:
-    """Return the JSON Schema of campaign.yaml, for editors and for docs/reference."""
-    return json.dumps(Campaign.model_json_schema(), indent=2) + "\n"
 
 
 def read_yaml(data: bytes, where: str) -> tuple[object, Lines]:

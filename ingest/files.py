@@ -268,8 +268,7 @@ def read(file: str | Path, max_bytes: int = MAX_BYTES, first: int | None = None)
         finally:
             os.close(opened)
     except OSError as error:
-        reason = f"cannot be read: {error.strerror}"
-        raise Unreadable(reason, "check the file and its permissions") from None
+        raise Unreadable(f"cannot be read: {error.strerror}", "check the file and its permissions") from None
     if status.st_size > max_bytes or len(data) > max_bytes:
         raise too_large(max(status.st_size, len(data)), max_bytes)
     return data, status.st_mtime_ns // 1000

@@ -1,7 +1,5 @@
 """First campaign.yaml for a folder: a guessed path template, everything else as comments."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -150,7 +148,8 @@ def _shape(path: str) -> tuple[int, ...]:
 
 def _name(names: Sequence[str], rates: Sequence[float | None], used: set[str]) -> str:
     """Return the pattern of one folder or file name; `used` are the columns found so far."""
-    ends = {name[len(_stem(name)) :] for name in names}
+    endings = (re.search(r"(?<=.)\.[A-Za-z]\w*(?:\.gz)?\Z", name) for name in names)
+    ends = {ending[0] if ending else "" for ending in endings}
     end = ends.pop() if len(ends) == 1 else ""
     stems = [name.removesuffix(end) for name in names]
     for mark in ("_", "-"):
@@ -160,10 +159,6 @@ def _name(names: Sequence[str], rates: Sequence[float | None], used: set[str]) -
             before = ["", *(words[0] for words in columns)]
             return mark.join(map(partial(_part, rates, used), before, columns)) + end
     return _part(rates, used, "", stems) + end
-
-
-def _stem(name: str) -> str:
-    return re.sub(r"\.[A-Za-z]\w*(?:\.gz)?\Z", "", name) or name
 
 
 def _part(rates: Sequence[float | None], used: set[str], above: str, words: Sequence[str]) -> str:

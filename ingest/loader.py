@@ -194,7 +194,8 @@ def _chosen(
         if reread or (held := known.all_of(items)) is None:
             changed.append(items)
         else:
-            refers = _refers(held)
+            formats = {file.format for file in held.values()}
+            refers = Kind.SIDECAR in formats and formats.isdisjoint(servers.FORMATS)  # to configurations of another
             unchanged.append((_unread(scope, held), refers, items if refers or scope.campaign is None else []))
     look(chain.from_iterable(changed), _KEPT_BYTES)
     configs = [*server_configs(chain.from_iterable(changed), whole)]
@@ -211,12 +212,6 @@ def _chosen(
     look(chain.from_iterable(drawn))
     configs += server_configs(chain.from_iterable(drawn), whole)
     return sorted(changed + drawn, key=lambda items: (items[0].scope.name, items[0].scope.folder)), configs, unread
-
-
-def _refers(held: Mapping[Key, Held]) -> bool:
-    """Return whether a scope's sidecars may name server configurations of another: it has none of its own."""
-    formats = {file.format for file in held.values()}
-    return Kind.SIDECAR in formats and formats.isdisjoint(servers.FORMATS)
 
 
 def _unread(scope: Scope, held: Mapping[Key, Held]) -> Unread:

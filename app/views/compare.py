@@ -10,7 +10,6 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
-from dropline.app import goals as loss_goals
 from dropline.app import queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import capacity, ramp, theme
 from dropline.app.warehouse import Warehouse
@@ -92,7 +91,7 @@ def _compare(
         verdicts = None
         if limit.goal and len(rated) > 1:
             asked_of = {"configuration_ids": rated, "loss_goal": limit.goal}
-            verdicts = queries.verdicts(warehouse, "compare_pairs", **asked_of).to_pandas()
+            verdicts = queries.ask(warehouse, "compare_verdicts", {"pairs": "compare_pairs"}, **asked_of).to_pandas()
         with answer:
             for other, differences in differing.items():
                 said = _difference(frame, verdicts, labels, chosen[0], other)
@@ -172,7 +171,6 @@ def _difference(
 def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
     """Let the visitor choose a limit and basis, directly or by a loss goal that sets both."""
     texts = {name: wording.loss_goal(name, goal["loss_limit"], goal["loss_basis"]) for name, goal in goals.items()}
-    loss_goals.follow_old_address("goal", texts)
     named = _named(goals)
     find_goal = partial(_find_goal, named)
     first = next(iter(goals.values()))
@@ -341,7 +339,9 @@ def _draw_ramps(
     st.header("Loss over the offered rate")
     each_run = st.toggle("Show every run", key="runs", bind="query-params", help="Otherwise only their median.")
     with query_log.recorded() as asked:
-        steps = queries.loss_by_rate(warehouse, chosen, limit.basis, each_run=each_run).to_pandas()
+        steps = queries.ask(
+            warehouse, "loss_by_rate", configuration_ids=chosen, basis=limit.basis, run_id=None, each_run=each_run
+        ).to_pandas()
     if steps.empty:
         st.info("These are published figures: their sources give no loss for each step.")
         return

@@ -11,7 +11,6 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dropline.app import goals as loss_goals
 from dropline.app import queries, query_log, raw_text, view_tables, widgets, wording
 from dropline.app.charts import accounting, intervals, ramp, response, telemetry
 from dropline.app.warehouse import Warehouse
@@ -95,7 +94,6 @@ def _choose_goal(warehouse: Warehouse, rate_unit: str | None) -> dict[str, Any]:
     known = queries.loss_goals(warehouse, [rate_unit])
     goals = {each["loss_goal"]: each for each in known if each["loss_limit"] is not None}
     texts = {name: wording.loss_goal(name, each["loss_limit"], each["loss_basis"]) for name, each in goals.items()}
-    loss_goals.follow_old_address("goal", texts)
     return goals[widgets.choose_one("Loss goal", "goal", texts) or known[0]["loss_goal"]]
 
 
@@ -103,9 +101,8 @@ def _draw_ramp(
     warehouse: Warehouse, run: dict[str, Any], label: str, goal: Mapping[str, Any], verdict: dict[str, Any]
 ) -> None:
     with query_log.recorded() as asked:
-        steps = queries.loss_by_rate(
-            warehouse, [run["configuration_id"]], goal["loss_basis"], run_id=run["run_id"], each_run=True
-        ).to_pandas()
+        of_run = {"configuration_ids": [run["configuration_id"]], "run_id": run["run_id"], "each_run": True}
+        steps = queries.ask(warehouse, "loss_by_rate", basis=goal["loss_basis"], **of_run).to_pandas()
     if steps.empty:
         st.info("No complete trial of this run has both an offered rate and a loss: there is no ramp to draw.")
         return
