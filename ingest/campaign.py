@@ -1,7 +1,5 @@
 """campaign.yaml: the description of a set of runs, and the path templates of its files."""
 
-from __future__ import annotations
-
 import difflib
 import re
 import unicodedata
@@ -226,9 +224,7 @@ def _rcode(name: str) -> str:
 
 Column = Annotated[str, BeforeValidator(_known_field)]
 Rcode = Annotated[
-    str,
-    StringConstraints(min_length=1, max_length=40, strip_whitespace=True, to_upper=True),
-    AfterValidator(_rcode),
+    str, StringConstraints(min_length=1, max_length=40, strip_whitespace=True, to_upper=True), AfterValidator(_rcode)
 ]
 PathTemplate = Annotated[Words, AfterValidator(_path_template)]
 SidecarTemplate = Annotated[str, BeforeValidator(_sidecar_template)]
@@ -329,7 +325,7 @@ class Campaign(_Strict):
         )
 
     @classmethod
-    def parse(cls, data: bytes, where: str = FILE_NAME) -> Campaign:
+    def parse(cls, data: bytes, where: str = FILE_NAME) -> Self:
         """Parse the bytes of a campaign.yaml; errors name the file as `where`."""
         if len(data) > MAX_BYTES:
             raise CampaignError(f"{where}: larger than {MAX_BYTES} bytes; it should describe results, not hold them")

@@ -302,10 +302,7 @@ def gather(
         server = servers.above(path, scope)
     if server:
         claims = [*_server_claims(server, claims), *claims]
-    own = {
-        "host_id": host_id,
-        "server_config_id": server.row["server_config_id"] if server else None,
-    }
+    own = {"host_id": host_id, "server_config_id": server.row["server_config_id"] if server else None}
     level = None if found else level
     return Context(tuple(claims), tuple(notes), tuple(watched(contents)), own, path, shared, name, level)
 
@@ -414,10 +411,7 @@ def _at(contents: Row, key: str) -> Any:
 
 
 def _claims(
-    said: Iterable[tuple[str, Any]],
-    source: str,
-    translations: Mapping[str, Mapping[str, str]],
-    notes: list[str],
+    said: Iterable[tuple[str, Any]], source: str, translations: Mapping[str, Mapping[str, str]], notes: list[str]
 ) -> list[Claim]:
     """Translate a source's values into the warehouse's vocabulary; invalid values become notes."""
     claims: list[Claim] = []

@@ -473,11 +473,7 @@ def _link_reject(link: Path, root: Path) -> Reject | None:
     except (OSError, RuntimeError):
         return Reject(1, "a symbolic link that points nowhere", "remove it or put the file there")
     if not target.is_relative_to(root):
-        return Reject(
-            1,
-            "a symbolic link that leaves the ingested folder",
-            "copy the file, or ingest its folder",
-        )
+        return Reject(1, "a symbolic link that leaves the ingested folder", "copy the file, or ingest its folder")
     if any(_rule(part) for part in target.relative_to(root).parts):
         return Reject(1, "a symbolic link to a hidden or ignored file", "replace it with the file")
     return None

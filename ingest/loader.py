@@ -1,7 +1,5 @@
 """The ingest: load new files under the given paths into the lake, as one batch."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -9,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 import pyarrow as pa
 
@@ -49,7 +47,7 @@ class Summary:
     rejects: list[Row] = field(default_factory=list)  # rows of schema.REJECTS without the batch, including known ones
     notes: list[str] = field(default_factory=list)  # remarks about the campaigns for the user, one sentence each
 
-    def add(self, other: Summary) -> None:
+    def add(self, other: Self) -> None:
         """Add the counts of another part of the call."""
         self.seen += other.seen
         self.ingested += other.ingested

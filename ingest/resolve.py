@@ -14,13 +14,7 @@ from typing import Any, Final, NamedTuple
 from dropline.ingest import figures, machines, unsupported
 from dropline.ingest.campaign import slug
 from dropline.ingest.change_detection import Known
-from dropline.ingest.context import (
-    Context,
-    ServerConfig,
-    ServerConfigs,
-    gather,
-    read_sidecar,
-)
+from dropline.ingest.context import Context, ServerConfig, ServerConfigs, gather, read_sidecar
 from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope, whole
 from dropline.ingest.formats import READERS, Reject, Rejected, Row, contents, recognise
 from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_gzip, unpack

@@ -34,9 +34,7 @@ def report(warehouse: Warehouse, campaigns: Sequence[str] = ()) -> Report:
         _method(scope, figures),
         Section("machines", "Machines", tuple(map(_machine, scope.rows("machines")))),
         Section(
-            "servers",
-            "Server configurations",
-            scope.tables("Values from the servers' own configurations", "servers"),
+            "servers", "Server configurations", scope.tables("Values from the servers' own configurations", "servers")
         ),
         Section("findings", "Findings", findings or ("There are no findings about these campaigns.",)),
     ]

@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
+from dropline.app import goals as loss_goals
 from dropline.app import queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import capacity, ramp, theme
 from dropline.app.warehouse import Warehouse
@@ -171,6 +172,7 @@ def _difference(
 def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
     """Let the visitor choose a limit and basis, directly or by a loss goal that sets both."""
     texts = {name: wording.loss_goal(name, goal["loss_limit"], goal["loss_basis"]) for name, goal in goals.items()}
+    loss_goals.follow_old_address("goal", texts)
     named = _named(goals)
     find_goal = partial(_find_goal, named)
     first = next(iter(goals.values()))

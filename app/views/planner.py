@@ -20,13 +20,7 @@ from dropline.app.warehouse import Warehouse, WarehouseError
 MESSAGES: Final = "Two for a renewal, four for a new lease, plus the retries of waiting clients."
 OWN: Final = "my own numbers"
 FIRST: Final = "power-cut"  # the initial preset
-ASKED: Final = (
-    "clients",
-    "lease_s",
-    "down_clients",
-    "recovery_s",
-    "outage_s",
-)  # main inputs; the rest are assumptions
+ASKED: Final = ("clients", "lease_s", "down_clients", "recovery_s", "outage_s")  # main inputs; the rest are assumptions
 FIELD_WIDTH: Final = 165  # pixels: two beside each other on a phone
 ANSWER_PIXELS: Final = 120  # a heading of two lines and a sentence
 MEETS: Final = {"Enough": "yes", "Not known": "unknown", "Too slow": "no"}
@@ -282,10 +276,7 @@ def _against_capacities(found: planner.Answer) -> alt.LayerChart:
             origin = drawn["origin"].iloc[0]
             detail += f"; green: {len(rates)} of {count} capacities, {origin}, with interval or bracket"
     return demand.against_capacities(
-        steps,
-        rates,
-        f"{wording.number(found.loads['needed_lps'])} leases per second are needed",
-        detail,
+        steps, rates, f"{wording.number(found.loads['needed_lps'])} leases per second are needed", detail
     )
 
 

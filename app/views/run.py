@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dropline.app import goals as loss_goals
 from dropline.app import queries, query_log, raw_text, view_tables, widgets, wording
 from dropline.app.charts import accounting, intervals, ramp, response, telemetry
 from dropline.app.warehouse import Warehouse
@@ -69,11 +70,7 @@ def main() -> None:
 
 @st.fragment  # another trial changes nothing above it
 def _show_trials(
-    warehouse: Warehouse,
-    run: dict[str, Any],
-    trials: pd.DataFrame,
-    verdict: dict[str, Any],
-    part: query_log.Part,
+    warehouse: Warehouse, run: dict[str, Any], trials: pd.DataFrame, verdict: dict[str, Any], part: query_log.Part
 ) -> None:
     """Let the visitor choose a trial of the run, and show it."""
     with part.recorded():
@@ -94,6 +91,7 @@ def _choose_goal(warehouse: Warehouse, rate_unit: str | None) -> dict[str, Any]:
     known = queries.loss_goals(warehouse, [rate_unit])
     goals = {each["loss_goal"]: each for each in known if each["loss_limit"] is not None}
     texts = {name: wording.loss_goal(name, each["loss_limit"], each["loss_basis"]) for name, each in goals.items()}
+    loss_goals.follow_old_address("goal", texts)
     return goals[widgets.choose_one("Loss goal", "goal", texts) or known[0]["loss_goal"]]
 
 
