@@ -549,8 +549,7 @@ def needs(
     context: typer.Context,
     preset: Annotated[str | None, typer.Option(help="Inputs to start from; `list` lists the presets.")] = None,
     capacity: Annotated[
-        float | None,
-        typer.Option(min=0, help="Measured LPS to use in the simulation.", show_default="what is needed"),
+        float | None, typer.Option(min=0, help="Measured LPS to use in the simulation.", show_default="what is needed")
     ] = None,
     like: Annotated[
         str | None,

@@ -1,13 +1,11 @@
 """Paths of an installation: the home with its lake, warehouse and quality reports."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 from dropline.errors import DroplineError
 
@@ -31,7 +29,7 @@ class Home:
     address: str | None = None  # the bucket whose lake the folder mirrors, `s3://bucket/prefix`; see ingest/bucket.py
 
     @classmethod
-    def chosen(cls, root: Path | str | None = None) -> Home:
+    def chosen(cls, root: Path | str | None = None) -> Self:
         """Return the home named by `root`, else by DROPLINE_HOME, else ./data; raises NoSuchHome."""
         named = str(root or os.environ.get("DROPLINE_HOME") or "data")
         if not named.startswith("s3:/"):

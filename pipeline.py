@@ -3,11 +3,8 @@
 All work happens below `<home>/build`; readers of the old warehouse keep it until they open the file again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import time
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -265,7 +262,7 @@ def _write_build_info(database: Path, batches: Sequence[str], project: str) -> N
     built_at = datetime.now(UTC).replace(tzinfo=None)
     with duckdb.connect(str(database)) as connection:
         connection.execute(_BUILD_INFO)
-        row = [built_at, _own_version(), version("dbt-core"), duckdb.__version__, project, batches]
+        row = [built_at, version("dropline"), version("dbt-core"), duckdb.__version__, project, batches]
         connection.execute("insert into build_info values (?, ?, ?, ?, ?, ?)", row)
 
 
@@ -277,13 +274,6 @@ def _project_sha256() -> str:
     for file in sorted([*files, *modules, PROJECT / "dbt_project.yml", PROJECT / "profiles.yml"]):
         digest.update(file.read_bytes())
     return digest.hexdigest()
-
-
-def _own_version() -> str:
-    project = PROJECT / "pyproject.toml"
-    if project.exists():
-        return str(tomllib.loads(project.read_text("utf-8"))["project"]["version"])
-    return version("dropline")
 
 
 def _finish(database: Path, findings: Sequence[Finding]) -> tuple[dict[str, int], int, dict[str, int]]:

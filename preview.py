@@ -1,7 +1,5 @@
 """Preview of an ingest: configurations, runs and rates, before anything is stored."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterable
 from contextlib import suppress

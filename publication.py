@@ -7,8 +7,6 @@
 A reader keeps its open file while another is published.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import re

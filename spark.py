@@ -4,8 +4,6 @@ dbt-spark runs Python models on Databricks only. This module runs them in a Spar
 with dbt.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

@@ -1,7 +1,5 @@
 """Run all seeds, models and tests in a fresh database: as compiled, or by dbt, which explains failures."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading
@@ -9,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
 
 import duckdb
 
@@ -30,7 +28,7 @@ class Places(NamedTuple):
     work: Path  # dbt's parse cache and logs
 
     @classmethod
-    def within(cls, work: Path, quality: Path) -> Places:
+    def within(cls, work: Path, quality: Path) -> Self:
         """Return the places of a build in the folder `work`."""
         return cls(work / "lake", quality, work / "next.duckdb", work / "scratch.duckdb", work)
 

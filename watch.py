@@ -1,7 +1,5 @@
 """Watch mode: ingest and publish new files in a folder."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import suppress

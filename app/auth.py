@@ -3,8 +3,6 @@
 OpenID Connect Core 1.0 defines the claims (2: exp; 5.1: email, email_verified). Streamlit does the rest (`st.login`).
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import stat
@@ -15,7 +13,7 @@ from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
 from string import ascii_lowercase, ascii_uppercase
-from typing import Annotated, Any, Final, Literal, NamedTuple, NoReturn
+from typing import Annotated, Any, Final, Literal, NamedTuple, NoReturn, Self
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
@@ -115,7 +113,7 @@ class Access(BaseModel):
     ask: str = "who runs it"
 
     @model_validator(mode="after")
-    def _somebody(self) -> Access:
+    def _somebody(self) -> Self:
         if not self.viewers + self.editors:
             raise ValueError("expected at least one viewer or editor: otherwise nobody could sign in")
         return self

@@ -3,8 +3,6 @@
 The chart's own tool bar gives the image as PNG.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from functools import partial

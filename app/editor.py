@@ -1,7 +1,5 @@
 """The editor of the SQL page: Monaco with completion, beside a list of tables with columns and comments."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Choice of the loss goal on a page that shows several protocols."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

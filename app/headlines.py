@@ -1,11 +1,9 @@
 """Headlines of the home page: the fastest set-up, its lead and, if known, the reason."""
 
-from __future__ import annotations
-
 import decimal
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any, Final
 
@@ -140,11 +138,16 @@ def lead(best: Row, rows: Sequence[Row]) -> str:
     """
     mine = _parts(best)
     beside = [(row, _parts(row)) for row in rows if row is not best and _holds(row) and not _is_open(row)]
-    alike = [(row, _differing(mine, part)) for row, part in beside if part["testbed"] == mine["testbed"]]
+    alike = [
+        (row, {column for column in _MAIN if mine[column] != part[column]})
+        for row, part in beside
+        if part["testbed"] == mine["testbed"]
+    ]
     others: dict[str, Row] = {}
     for other, differing in alike:
         if differing == {"threading"} and (count := threads(other["threading"], other["threads"])):
-            others.setdefault(f"as much as with {count}{_crowded(other)}", other)
+            several = count.replace("multi-threaded", "several threads")
+            others.setdefault(f"as much as with {several}{_crowded(other)}", other)
     for other, differing in alike:
         if "product_version" in differing <= {"product", "product_version"}:
             others.setdefault(f"{other['product']} {other['product_version']}", other)
@@ -154,11 +157,6 @@ def lead(best: Row, rows: Sequence[Row]) -> str:
     parts = list(filter(None, (_ahead(best, other, what) for what, other in others.items())))
     said = ", ".join(parts)
     return f"{said[0].upper()}{said[1:]}." if parts else ""
-
-
-def _differing(mine: Mapping[str, str], theirs: Mapping[str, str]) -> set[str]:
-    """Return the main columns in which the parts of two set-ups differ."""
-    return {column for column in _MAIN if mine[column] != theirs[column]}
 
 
 def _is_open(row: Row) -> bool:

@@ -1,7 +1,5 @@
 """Links between pages that keep the visitor's choices."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """The dashboard: navigation only; each page answers one question."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

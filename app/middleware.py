@@ -5,8 +5,6 @@ Internet server for this machine's address before it refuses another origin, and
 here follow the OWASP Secure Headers Project; the Content-Security-Policy is level 3.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import hashlib

@@ -1,7 +1,5 @@
 """A plan as a page to print: its Markdown with its picture."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

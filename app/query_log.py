@@ -1,14 +1,12 @@
 """The SQL behind a page, ready to paste and run."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from dropline.quoting import quoted
 
@@ -39,7 +37,7 @@ class Part:
     runs: int = 0
 
     @classmethod
-    def of_page(cls) -> Part:
+    def of_page(cls) -> Self:
         """Return a part of the page whose queries are being collected."""
         page = _asked.get()
         return cls({} if page is None else page)

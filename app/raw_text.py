@@ -1,7 +1,5 @@
 """The raw text behind a trial, from the stored bytes: read-only, limited to what a page can show."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple

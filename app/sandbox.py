@@ -6,8 +6,6 @@ DuckDB's own limits are not enough: `memory_limit` does not cover rows during co
 function that works on one value ignores interrupts. The limits of the operating system cover everything.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import resource

@@ -1,7 +1,5 @@
 """Static site: the app's pages with their data, as files that need no server."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

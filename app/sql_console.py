@@ -1,7 +1,5 @@
 """The SQL console: one SELECT over the warehouse, in a process that is used once."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Final

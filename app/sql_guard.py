@@ -5,8 +5,6 @@ memory behind an Arrow pointer. This module is therefore an allow-list of what a
 functions of the warehouse, and a few of DuckDB's functions that generate rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Final
 

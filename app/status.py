@@ -1,16 +1,12 @@
 """The state of a home in a few lines, and its measured capacities."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dropline.app.queries import ask
 from dropline.app.warehouse import Warehouse, WarehouseMissing
 from dropline.ingest import log
-
-if TYPE_CHECKING:
-    from dropline.paths import Home
+from dropline.paths import Home
 
 
 def committed(home: Home) -> list[str]:

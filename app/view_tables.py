@@ -1,7 +1,5 @@
 """View tables: query results with labels, signs and text beside the numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The common wording of figures and verdicts for tables, charts and pages."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping

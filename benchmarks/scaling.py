@@ -4,8 +4,6 @@ Run it with `python -m benchmarks.scaling`; it takes a minute and writes benchma
 all runs of a thread count together, like a server that follows the law only roughly; then the truth is the law's.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import NamedTuple
 

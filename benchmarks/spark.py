@@ -6,8 +6,6 @@ models, without the start of dbt and of the executors. The builds take turns, so
 all of them, and the fastest round counts.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

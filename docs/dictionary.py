@@ -1,7 +1,5 @@
 """The data dictionary, docs/reference/data-dictionary.md, generated from the models' descriptions."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any, Final

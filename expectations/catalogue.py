@@ -1,7 +1,5 @@
 """Catalogue of all expectations, and the reference page that lists them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

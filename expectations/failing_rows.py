@@ -1,7 +1,5 @@
 """Count and store the failing rows of a suite in one scan of its query by DuckDB."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from string import Formatter
 from typing import Any, Final

@@ -6,8 +6,6 @@
 The digest in the name is the SHA-256 of the file, so that `dropline verify` can check it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter, defaultdict

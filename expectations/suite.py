@@ -1,7 +1,5 @@
 """Expectations, suites and findings: plain data, cheap to import."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Judge DuckDB's counts with Great Expectations, for `dropline check`. No other module imports it."""
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Mapping, Sequence

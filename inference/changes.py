@@ -13,18 +13,15 @@ brackets of the runs must show the change, too. docs/explanation/trends.md deriv
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
 
 COST_BOUND = 12.0
 """The most that one run can cost: from 3.5 standard deviations on it is an outlier.

@@ -1,7 +1,5 @@
 """One function over every group of a model's rows, on DuckDB or on Spark's executors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import Any, Final

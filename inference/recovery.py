@@ -17,8 +17,6 @@ REQ_MAX_RT 30 s, REQ_MAX_RC 10). Timers of renewals: RFC 2131,
 REB_TIMEOUT 10 s, doubled up to 600 s). A client that renews in vain until its lease ends asks for a new one.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import lru_cache, partial

@@ -16,8 +16,6 @@ so that the bounded least squares on relative errors has one minimum, found by n
 every profile of it. All rates are in one unit, per second.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Sequence

@@ -94,16 +94,13 @@ def unpack(file: str, folder: Path, max_bytes: int) -> list[tuple[str, str]] | N
                 return None
             return _write(members, folder, max_bytes, status)
         except NotImplementedError as error:
-            reason = f"an archive packed in an unsupported way: {error}"
-            raise Rejected(reason, _UNPACK) from None
+            raise Rejected(f"an archive packed in an unsupported way: {error}", _UNPACK) from None
         except RuntimeError as error:  # how zipfile reports a password
-            reason = f"an archive that cannot be read: {error}"
-            raise Rejected(reason, _UNPACK) from None
+            raise Rejected(f"an archive that cannot be read: {error}", _UNPACK) from None
         except _DAMAGES as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
-            reason = f"a damaged or cut archive: {error}"
-            raise Rejected(reason, _DAMAGED) from None
+            raise Rejected(f"a damaged or cut archive: {error}", _DAMAGED) from None
 
 
 def _write(members: Iterator[Member], folder: Path, max_bytes: int, status: os.stat_result) -> list[tuple[str, str]]:
@@ -113,8 +110,7 @@ def _write(members: Iterator[Member], folder: Path, max_bytes: int, status: os.s
         count += 1
         size += member.size
         if count > MOST_MEMBERS:
-            reason = f"an archive of more than {MOST_MEMBERS} members"
-            raise Rejected(reason, _SPLIT)
+            raise Rejected(f"an archive of more than {MOST_MEMBERS} members", _SPLIT)
         _require_size(size, status.st_size)
         parts = [part for part in member.path.split("/") if part not in {"", "."}]
         if rule := member.rule or _fault(member.path, parts):
@@ -157,11 +153,9 @@ def _copy(source: IO[bytes], target: IO[bytes], size: int) -> None:
 
 def _require_size(size: int, packed: int) -> None:
     if size > MOST_BYTES:
-        reason = f"an archive of more than {MOST_BYTES // 1024**2} MiB unpacked"
-        raise Rejected(reason, _SPLIT)
+        raise Rejected(f"an archive of more than {MOST_BYTES // 1024**2} MiB unpacked", _SPLIT)
     if size > _RATIO_FROM and size > MOST_RATIO * packed:
-        reason = f"an archive that unpacks to more than {MOST_RATIO} times its size"
-        raise Rejected(reason, _SPLIT)
+        raise Rejected(f"an archive that unpacks to more than {MOST_RATIO} times its size", _SPLIT)
 
 
 def _of_zip(raw: IO[bytes]) -> Iterator[Member]:
@@ -182,8 +176,7 @@ def _require_short_directory(raw: IO[bytes]) -> None:
     if (end := tail.rfind(b"PK\x05\x06")) >= 0 and len(tail) >= end + 16:
         (size,) = struct.unpack_from("<L", tail, end + 12)
         if size > _DIRECTORY_BYTES:
-            reason = f"an archive of more than {MOST_MEMBERS} members"
-            raise Rejected(reason, _SPLIT)
+            raise Rejected(f"an archive of more than {MOST_MEMBERS} members", _SPLIT)
     raw.seek(0)
 
 

@@ -8,8 +8,6 @@ Files of the lake never change, so copying the listed files and then the log giv
 the backup already has are not copied again.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import shutil

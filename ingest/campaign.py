@@ -1,9 +1,6 @@
 """campaign.yaml: the description of a set of runs, and the path templates of its files."""
 
-from __future__ import annotations
-
 import difflib
-import json
 import re
 import unicodedata
 from collections import defaultdict
@@ -227,9 +224,7 @@ def _rcode(name: str) -> str:
 
 Column = Annotated[str, BeforeValidator(_known_field)]
 Rcode = Annotated[
-    str,
-    StringConstraints(min_length=1, max_length=40, strip_whitespace=True, to_upper=True),
-    AfterValidator(_rcode),
+    str, StringConstraints(min_length=1, max_length=40, strip_whitespace=True, to_upper=True), AfterValidator(_rcode)
 ]
 PathTemplate = Annotated[Words, AfterValidator(_path_template)]
 SidecarTemplate = Annotated[str, BeforeValidator(_sidecar_template)]
@@ -330,7 +325,7 @@ class Campaign(_Strict):
         )
 
     @classmethod
-    def parse(cls, data: bytes, where: str = FILE_NAME) -> Campaign:
+    def parse(cls, data: bytes, where: str = FILE_NAME) -> Self:
         """Parse the bytes of a campaign.yaml; errors name the file as `where`."""
         if len(data) > MAX_BYTES:
             raise CampaignError(f"{where}: larger than {MAX_BYTES} bytes; it should describe results, not hold them")
@@ -342,11 +337,6 @@ class Campaign(_Strict):
             raise CampaignError("\n".join(faults)) from None
         read._where = f"{where}, line {lines.get(('path',), 1)}: path"
         return read
-
-
-def json_schema() -> str:
-    """Return the JSON Schema of campaign.yaml, for editors and for docs/reference."""
-    return json.dumps(Campaign.model_json_schema(), indent=2) + "\n"
 
 
 def read_yaml(data: bytes, where: str) -> tuple[object, Lines]:

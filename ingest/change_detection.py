@@ -1,27 +1,23 @@
 """Change detection: the file versions in the lake, and the folders that cannot have changed."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from dropline.ingest.context import ServerConfig
+from dropline.ingest.files import Found
+from dropline.ingest.formats import Row
 from dropline.ingest.lake import FORGOTTEN, Key, Lake, Version
 from dropline.ingest.parquet import naming, plain, widened
 from dropline.ingest.schema import TABLES
-
-if TYPE_CHECKING:
-    from dropline.ingest.files import Found
-    from dropline.ingest.formats import Row
 
 _BEGAN: Final = re.compile(r"-(\d{8}T\d{6}Z)")
 # A file changed again right after it was read may keep the same time. The coarsest file system clock (FAT) ticks

@@ -3,24 +3,20 @@
 Only a purge drops rows: those of forgotten files, see ingest/retraction.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pyarrow.parquet as pq
 
 from dropline.errors import DroplineError
 from dropline.ingest.lake import Lake
+from dropline.ingest.log import Entry, Part
 from dropline.ingest.parquet import DamagedFile, TableFile, naming, row_groups
 from dropline.ingest.retraction import Purge
 from dropline.ingest.schema import TABLES
 from dropline.ingest.verification import faults
-
-if TYPE_CHECKING:
-    from dropline.ingest.log import Entry, Part
 
 LARGE_BYTES: Final = 128 * 1024 * 1024  # an entry of this size is not merged further
 

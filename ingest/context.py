@@ -1,7 +1,5 @@
 """Context of a trial: values from around its report, with their sources and disagreements."""
 
-from __future__ import annotations
-
 import codecs
 import hashlib
 import json
@@ -332,10 +330,7 @@ def gather(
     if not campaign:
         claims += _named(_tokens(scope.rpartition("/")[2]), {column for column, *_ in claims})
     claims += defaults
-    own = {
-        "host_id": host_id,
-        "server_config_id": server.row["server_config_id"] if server else None,
-    }
+    own = {"host_id": host_id, "server_config_id": server.row["server_config_id"] if server else None}
     level = None if found else level
     return Context(tuple(claims), tuple(notes), tuple(watched(contents)), own, path, shared, name, level)
 
@@ -476,10 +471,7 @@ def _at(contents: Row, key: str) -> Any:
 
 
 def _claims(
-    said: Iterable[tuple[str, Any]],
-    source: str,
-    translations: Mapping[str, Mapping[str, str]],
-    notes: list[str],
+    said: Iterable[tuple[str, Any]], source: str, translations: Mapping[str, Mapping[str, str]], notes: list[str]
 ) -> list[Claim]:
     """Translate a source's values into the warehouse's vocabulary; invalid values become notes."""
     claims: list[Claim] = []

@@ -5,8 +5,6 @@ docs/how-to/bring-your-own-figures.md describes them. CSV may be UTF-8 or UTF-16
 separated by commas, semicolons or tabs (RFC 4180 and the variants that spreadsheets write).
 """
 
-from __future__ import annotations
-
 import csv
 import difflib
 import hashlib
@@ -15,7 +13,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,8 +23,7 @@ from dropline.ingest.formats.text import few_rejects, head_text, within
 from dropline.ingest.schema import CONFIGURATION, FIGURES
 from dropline.ingest.synonyms import normalise
 
-if TYPE_CHECKING:
-    Record = tuple[int, dict[str, str]]  # line, column -> text that is not blank
+Record = tuple[int, dict[str, str]]  # line, column -> text that is not blank
 
 NAME: Final = "figures"
 COLUMNS: Final = tuple(

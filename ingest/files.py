@@ -16,17 +16,15 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from dropline.errors import DroplineError
 from dropline.ingest import archives, figures, formats, machines, servers, telemetry
 from dropline.ingest.campaign import FILE_NAME, SIDECARS, Campaign, CampaignError, slug
 from dropline.ingest.formats import Reject, Rejected, contents, perfdhcp, perfdhcp_forms, prefixes
+from dropline.ingest.formats.perfdhcp_forms import Form
 from dropline.ingest.formats.text import is_gzip, unpack
 from dropline.ingest.names import without_archive
-
-if TYPE_CHECKING:
-    from dropline.ingest.formats.perfdhcp_forms import Form
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 HEAD_BYTES: Final = 64 * 1024
@@ -270,8 +268,7 @@ def read(file: str | Path, max_bytes: int = MAX_BYTES, first: int | None = None)
         finally:
             os.close(opened)
     except OSError as error:
-        reason = f"cannot be read: {error.strerror}"
-        raise Unreadable(reason, "check the file and its permissions") from None
+        raise Unreadable(f"cannot be read: {error.strerror}", "check the file and its permissions") from None
     if status.st_size > max_bytes or len(data) > max_bytes:
         raise too_large(max(status.st_size, len(data)), max_bytes)
     return data, status.st_mtime_ns // 1000
@@ -476,11 +473,7 @@ def _link_reject(link: Path, root: Path) -> Reject | None:
     except (OSError, RuntimeError):
         return Reject(1, "a symbolic link that points nowhere", "remove it or put the file there")
     if not target.is_relative_to(root):
-        return Reject(
-            1,
-            "a symbolic link that leaves the ingested folder",
-            "copy the file, or ingest its folder",
-        )
+        return Reject(1, "a symbolic link that leaves the ingested folder", "copy the file, or ingest its folder")
     if any(_rule(part) for part in target.relative_to(root).parts):
         return Reject(1, "a symbolic link to a hidden or ignored file", "replace it with the file")
     return None

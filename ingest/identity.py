@@ -5,22 +5,18 @@ renamed, by its bytes. If the name is taken, the parent folder's name is put in 
 from a folder further in or out is rejected, because they would count twice.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from dropline.ingest.campaign import slug
+from dropline.ingest.change_detection import Known
 from dropline.ingest.files import Found, IntakeError, Refused, Scope, Unreadable, read
 from dropline.ingest.formats import Reject
-
-if TYPE_CHECKING:
-    from dropline.ingest.change_detection import Known
 
 _SAMPLED: Final = 20  # files of a folder whose digests are looked up
 

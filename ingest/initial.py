@@ -1,25 +1,21 @@
 """First campaign.yaml for a folder: a guessed path template, everything else as comments."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from dropline.ingest.campaign import FILE_NAME, Campaign
 from dropline.ingest.change_detection import Known
 from dropline.ingest.files import Found, IntakeError, Kind, survey
 from dropline.ingest.identity import Identities
+from dropline.ingest.lake import Lake
 from dropline.ingest.names import COUNTING, PHRASE, level_counts, split
 from dropline.ingest.resolve import Resolver
 from dropline.ingest.synonyms import BACKENDS, CLOSED, normalise, told
-
-if TYPE_CHECKING:
-    from dropline.ingest.lake import Lake
 
 _PARSED: Final = 500  # outputs parsed for their rates
 _TIME_OF_DAY: Final = re.compile(r"[0-2]\d[-:.h]?[0-5]\d(?:[-:.m]?[0-5]\d)?")
@@ -146,7 +142,8 @@ def _shape(path: str) -> tuple[int, ...]:
 
 def _name(names: Sequence[str], rates: Sequence[float | None], used: set[str]) -> str:
     """Return the pattern of one folder or file name; `used` are the columns found so far."""
-    ends = {name[len(_stem(name)) :] for name in names}
+    endings = (re.search(r"(?<=.)\.[A-Za-z]\w*(?:\.gz)?\Z", name) for name in names)
+    ends = {ending[0] if ending else "" for ending in endings}
     end = ends.pop() if len(ends) == 1 else ""
     stems = [name.removesuffix(end) for name in names]
     for mark in ("_", "-"):
@@ -158,10 +155,6 @@ def _name(names: Sequence[str], rates: Sequence[float | None], used: set[str]) -
             first = ["", *(words[0] for words in columns), ""]
             return mark.join(map(partial(_part, rates, used), first, first[2:], columns)) + end
     return _part(rates, used, "", "", stems) + end
-
-
-def _stem(name: str) -> str:
-    return re.sub(r"\.[A-Za-z]\w*(?:\.gz)?\Z", "", name) or name
 
 
 def _part(rates: Sequence[float | None], used: set[str], above: str, below: str, words: Sequence[str]) -> str:

@@ -1,7 +1,5 @@
 """The ingest: load new files under the given paths into the lake, as one batch."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -9,25 +7,23 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 import pyarrow as pa
 
 from dropline.ingest import ramps, servers
 from dropline.ingest.change_detection import Held, Known
+from dropline.ingest.context import ServerConfig
 from dropline.ingest.files import NOTES, Found, Ignored, Kind, Refused, Scope, absent_machines, adopt, look, walk, whole
 from dropline.ingest.formats import Reject, Row
 from dropline.ingest.identity import Identities
+from dropline.ingest.lake import Batch, Key, Lake, Version
 from dropline.ingest.parallel import in_order, uncollected
 from dropline.ingest.resolve import Resolver, server_configs
 from dropline.ingest.retraction import move, tombstones
 from dropline.ingest.rows import Outcome, campaign_row, reject_row, tables, unfit
 
-if TYPE_CHECKING:
-    from dropline.ingest.context import ServerConfig
-    from dropline.ingest.lake import Batch, Key, Lake, Version
-
-    Scopes = list[list[Found]]
+Scopes = list[list[Found]]
 
 MOST_FILES: Final = 2000  # of a task
 MOST_BYTES: Final = 64 * 1024 * 1024
@@ -51,7 +47,7 @@ class Summary:
     rejects: list[Row] = field(default_factory=list)  # rows of schema.REJECTS without the batch, including known ones
     notes: list[str] = field(default_factory=list)  # remarks about the campaigns for the user, one sentence each
 
-    def add(self, other: Summary) -> None:
+    def add(self, other: Self) -> None:
         """Add the counts of another part of the call."""
         self.seen += other.seen
         self.ingested += other.ingested
@@ -196,7 +192,8 @@ def _chosen(
         if reread or (held := known.all_of(items)) is None:
             changed.append(items)
         else:
-            refers = _refers(held)
+            formats = {file.format for file in held.values()}
+            refers = Kind.SIDECAR in formats and formats.isdisjoint(servers.FORMATS)  # to configurations of another
             unchanged.append((_unread(scope, held), refers, items if refers or scope.campaign is None else []))
     look(chain.from_iterable(changed), _KEPT_BYTES)
     configs = [*server_configs(chain.from_iterable(changed), whole)]
@@ -213,12 +210,6 @@ def _chosen(
     look(chain.from_iterable(drawn))
     configs += server_configs(chain.from_iterable(drawn), whole)
     return sorted(changed + drawn, key=lambda items: (items[0].scope.name, items[0].scope.folder)), configs, unread
-
-
-def _refers(held: Mapping[Key, Held]) -> bool:
-    """Return whether a scope's sidecars may name server configurations of another: it has none of its own."""
-    formats = {file.format for file in held.values()}
-    return Kind.SIDECAR in formats and formats.isdisjoint(servers.FORMATS)
 
 
 def _unread(scope: Scope, held: Mapping[Key, Held]) -> Unread:

@@ -7,8 +7,6 @@ An entry is in force until another replaces it. Its batches are those whose rows
 compaction, those of all entries that it replaces.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -17,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 from dropline.errors import DroplineError
 
@@ -67,7 +65,7 @@ class Entry:
         return json.dumps(body | {"sha256": _digest_of(body)}, indent=1).encode() + b"\n"
 
     @classmethod
-    def read(cls, name: str, data: bytes) -> Entry:
+    def read(cls, name: str, data: bytes) -> Self:
         """Parse the entry in the file `name`; raise DamagedEntry if it is invalid."""
         try:
             said = json.loads(data)

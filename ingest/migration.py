@@ -1,7 +1,5 @@
 """Migration of homes from before the log: each batch, a folder in batches/ with a manifest, becomes an entry."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -6,8 +6,6 @@ number that counts from 0 or 1 without a gap counts repetitions, unless there is
 If each name has its own, it may count trials; then the models group them into runs.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence

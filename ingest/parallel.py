@@ -1,7 +1,5 @@
 """A pool of forked processes that yields results in task order."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import os
@@ -38,7 +36,9 @@ def in_order(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int
     most one task ahead of the caller and ends with the iterator or with this process. Exceptions of a task are raised
     here. In a thread, possibly a server's, nothing is forked.
     """
-    workers = min(workers or _cores(), len(tasks))
+    # Fork only on Linux: elsewhere forks are not safe with the system libraries.
+    forks = sys.platform == "linux" and threading.current_thread() is threading.main_thread()
+    workers = min(workers or (len(os.sched_getaffinity(0)) if forks else 1), len(tasks))
     if workers < 2:
         yield from map(work, tasks)
         return
@@ -59,12 +59,6 @@ def in_order(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int
         pool.shutdown(cancel_futures=True)
         for slot in slots:
             slot.close()
-
-
-def _cores() -> int:
-    # Fork only on Linux: elsewhere forks are not safe with the system libraries.
-    forks = sys.platform == "linux" and threading.current_thread() is threading.main_thread()
-    return len(os.sched_getaffinity(0)) if forks else 1
 
 
 def end_with_parent(how: signal.Signals, parent: int) -> None:

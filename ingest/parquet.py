@@ -1,7 +1,5 @@
 """Parquet files of the lake: written once, synced and hashed before the commit."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence

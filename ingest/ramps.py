@@ -5,15 +5,13 @@ apart from rate, times and counters; the rows of all of them follow from that on
 Whatever deserves a remark, or does not fit this scheme, is left to `resolve`, which tells the same of all others.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import orjson
@@ -37,12 +35,10 @@ from dropline.ingest.files import Found, Kind, Unreadable
 from dropline.ingest.formats import Row, perfdhcp
 from dropline.ingest.formats.perfdhcp_forms import FACTS, Figures, Form
 from dropline.ingest.formats.perfdhcp_lines import INTERIM
+from dropline.ingest.resolve import Neighbours, Resolver
 from dropline.ingest.rows import Content, Outcome, context_file, raw_row, table, trial_id
 from dropline.ingest.schema import CONFIGURATION, TABLES
 from dropline.ingest.synonyms import normalise
-
-if TYPE_CHECKING:
-    from dropline.ingest.resolve import Neighbours, Resolver
 
 _RATE: Final = FACTS.index("offered_rate")
 _OWN: Final = frozenset({"offered_rate", "started_at", "ended_at", "command"})  # columns that differ within a ramp

@@ -1,26 +1,22 @@
 """Reparse: parse the stored bytes again with the current readers; list the rejects."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
+
+import duckdb
+import pyarrow as pa
 
 from dropline.ingest import views
+from dropline.ingest.files import Found
+from dropline.ingest.lake import Key, Lake
 from dropline.ingest.loader import Intake, in_tasks, printable, reject_text
 from dropline.ingest.resolve import Resolver
 from dropline.ingest.rows import Outcome, tables
 from dropline.ingest.schema import TABLES
 from dropline.ingest.stored_files import Kept
-
-if TYPE_CHECKING:
-    import duckdb
-    import pyarrow as pa
-
-    from dropline.ingest.files import Found
-    from dropline.ingest.lake import Key, Lake
 
 _MAX_FILES_TOLD: Final = 20
 _COUNTS: Final = ("trials_added", "trials_removed", "trials_changed", "rejects_added", "rejects_removed")

@@ -1,7 +1,5 @@
 """Parsing of a file with its context: neighbours, sidecar, server configuration, machine facts."""
 
-from __future__ import annotations
-
 import hashlib
 import os.path
 import re
@@ -11,20 +9,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from dropline.ingest import figures, machines, unsupported
 from dropline.ingest.campaign import slug
-from dropline.ingest.context import (
-    Context,
-    ServerConfig,
-    ServerConfigs,
-    gather,
-    read_sidecar,
-)
+from dropline.ingest.change_detection import Known
+from dropline.ingest.context import Context, ServerConfig, ServerConfigs, gather, read_sidecar
 from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope, whole
 from dropline.ingest.formats import READERS, Reject, Rejected, Row, contents, recognise
 from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_gzip, unpack
+from dropline.ingest.lake import Key, Version
 from dropline.ingest.names import Name, level_counts, names, numbered
 from dropline.ingest.rows import (
     Content,
@@ -37,10 +31,6 @@ from dropline.ingest.rows import (
     rejected,
     watched,
 )
-
-if TYPE_CHECKING:
-    from dropline.ingest.change_detection import Known
-    from dropline.ingest.lake import Key, Version
 
 _MAX_SIDECAR_BYTES: Final = 1024 * 1024
 _READERS: Final = {reader.NAME: reader for reader in READERS}

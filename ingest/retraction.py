@@ -4,8 +4,6 @@ Nothing is removed. A row of raw_files with the status `forgotten` supersedes ev
 rows of a file that comes back, or moves to another campaign, are written again. `compact --purge` removes for good.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass

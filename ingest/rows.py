@@ -84,11 +84,7 @@ class Outcome:
 
 
 def context_file(
-    item: Found,
-    campaign: str,
-    content: Content,
-    kind: str,
-    rows: dict[str, list[Row]] | None = None,
+    item: Found, campaign: str, content: Content, kind: str, rows: dict[str, list[Row]] | None = None
 ) -> Outcome:
     """Return the outcome of a context file; `kind` is its format."""
     return Outcome(raw_row(item, campaign, content, kind, "context"), rows or {})
@@ -103,11 +99,7 @@ def rejected(item: Found, campaign: str, rejects: Sequence[Reject], content: Con
 
 
 def output(
-    item: Found,
-    campaign: str,
-    content: Content,
-    context: Context,
-    parsed: Sequence[Report | Reject],
+    item: Found, campaign: str, content: Content, context: Context, parsed: Sequence[Report | Reject]
 ) -> Outcome:
     """Return the outcome of a generator's output: trials for reports, rejects for the rest."""
     rejects = [part for part in parsed if isinstance(part, Reject)]

@@ -1,7 +1,5 @@
 """Explanation of one file: its kind and why, line by line, and the source of each value."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -9,7 +7,7 @@ from functools import cache
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
@@ -21,9 +19,7 @@ from dropline.ingest.formats.text import unpack
 from dropline.ingest.lake import FORGOTTEN, Lake
 from dropline.ingest.loader import printable
 from dropline.ingest.resolve import Resolver
-
-if TYPE_CHECKING:
-    from dropline.ingest.rows import Outcome
+from dropline.ingest.rows import Outcome
 
 _ALIKE: Final = 8  # consecutive lines of one kind that are still listed singly
 _LONGEST: Final = 100

@@ -1,22 +1,18 @@
 """Stored files: the current files of a lake, read from their stored bytes."""
 
-from __future__ import annotations
-
 import weakref
 from collections import defaultdict
 from contextlib import ExitStack
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pyarrow.compute as pc
 
 from dropline.ingest.campaign import FILE_NAME, Campaign
 from dropline.ingest.files import HEAD_BYTES, Found, Kind, Scope, Unreadable, adopt, by_scope, recognise, too_large
 from dropline.ingest.formats import Reject
-
-if TYPE_CHECKING:
-    from dropline.ingest.lake import Key, Lake, Place
+from dropline.ingest.lake import Key, Lake, Place
 
 _ROW_GROUPS: Final = 4  # whose contents are cached
 

@@ -1,7 +1,5 @@
 """Synonyms: common words for a value, mapped to the warehouse's word."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import lru_cache

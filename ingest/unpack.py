@@ -1,19 +1,16 @@
 """Raw files of the lake written to disk: one folder per campaign, with safe names."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import os
 from collections.abc import Callable, Iterable
 from itertools import groupby
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+import pyarrow as pa
 
-    from dropline.ingest.lake import Key, Lake, Place
+from dropline.ingest.lake import Key, Lake, Place
 
 FOLDER: Final = "raw"
 INDEX: Final = "raw-files.csv"

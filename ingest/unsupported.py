@@ -3,8 +3,6 @@
 Tried last, for a file that no reader claims. Magic numbers are those of file(1) and of each format's description.
 """
 
-from __future__ import annotations
-
 import re
 from itertools import islice
 from typing import Final

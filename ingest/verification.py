@@ -1,7 +1,5 @@
 """Verification of a home, byte for byte and row for row."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections import defaultdict
@@ -11,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import duckdb
 
@@ -20,10 +18,8 @@ from dropline.ingest.lake import Lake
 from dropline.ingest.loader import printable
 from dropline.ingest.log import DamagedEntry, Entry, Part
 from dropline.ingest.parquet import reason, sha256_of
+from dropline.paths import Home
 from dropline.quoting import quoted
-
-if TYPE_CHECKING:
-    from dropline.paths import Home
 
 MARKER: Final = "backup.json"  # in a home that is a backup: ingest/backup.py
 

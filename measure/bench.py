@@ -1,7 +1,5 @@
 """Processes of a measurement: hooks with time limits, foreground servers, and counters beside a trial."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import signal
@@ -13,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, Self
 
 from dropline.errors import DroplineError
 from dropline.ingest.parallel import end_with_parent
@@ -204,7 +202,7 @@ class Snapshot:
     cpu_s: float | None
 
     @classmethod
-    def take(cls, server: int | None, generator: Sequence[str] = ()) -> Snapshot:
+    def take(cls, server: int | None, generator: Sequence[str] = ()) -> Self:
         """Read /proc; `server` is a process in the server's network namespace and process group.
 
         `generator` is the command that prints the UDP counters of the generator's machine, if they are needed.
@@ -222,7 +220,7 @@ class Snapshot:
             _cpu_s(server) if server else None,
         )
 
-    def until(self, after: Snapshot) -> dict[str, Any]:
+    def until(self, after: Self) -> dict[str, Any]:
         """Return the sidecar's fields for the time between two snapshots."""
         said: dict[str, Any] = {
             "loadavg_before": self.loadavg,

@@ -1,7 +1,5 @@
 """Preflight checks of a bench for conditions that would distort results."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

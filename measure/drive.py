@@ -1,7 +1,5 @@
 """A measurement from start to end: interleaved runs, trials chosen by the search, all outputs stored."""
 
-from __future__ import annotations
-
 import math
 import random
 import shlex
@@ -21,7 +19,7 @@ from dropline.errors import DroplineError
 from dropline.measure.bench import SSH, STOPPING, UDP_COUNTERS_OF, HookFailed, Hooks, Snapshot, ended_by, run, shell
 from dropline.measure.doctor import examine
 from dropline.measure.folder import Folder, Run
-from dropline.measure.generator import generator_of, words_of
+from dropline.measure.generator import GENERATORS, words_of
 from dropline.measure.judged import Capacity, capacities
 from dropline.measure.plan import Plan
 from dropline.measure.search import Plan as Search
@@ -113,7 +111,7 @@ class _Measurement:
     complete: set[Run] = field(default_factory=set)  # and so for ever: each later search reads all earlier runs
 
     def __post_init__(self) -> None:
-        self.generator = generator_of(self.plan.generator)
+        self.generator = GENERATORS[self.plan.generator.tool](self.plan.generator)
         self.deadline = time.monotonic() + self.plan.within_s if self.plan.within_s else float("inf")
 
     def run(self, source: Path) -> Outcome:

@@ -1,7 +1,5 @@
 """Output folder of a measurement: a campaign for `dropline ingest`, and the state to resume from."""
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import json

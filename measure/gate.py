@@ -1,7 +1,5 @@
 """The release gate: whether the newest measurement is slower than a baseline, and how certain that is."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Generators: the command line of a trial, and the parsing of its output for the search."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from abc import ABC, abstractmethod
@@ -182,11 +180,6 @@ def _counted(sidecar: Mapping[str, Any], sent: int, printed: int) -> int | None:
 
 
 GENERATORS: Final[dict[str, type[Generator]]] = {"perfdhcp": Perfdhcp, "dnsperf": Dnsperf, "dnsblast": Dnsblast}
-
-
-def generator_of(plan: Plan) -> Generator:
-    """Return the plan's generator."""
-    return GENERATORS[plan.tool](plan)
 
 
 def words_of(plan: Plan, command: list[str]) -> list[str]:

@@ -1,7 +1,5 @@
 """Judgement of trials with the models' own SQL."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 

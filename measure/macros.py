@@ -1,7 +1,5 @@
 """The models' macros rendered for DuckDB without dbt, so that searches and simulations use the same SQL as a build."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any

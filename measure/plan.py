@@ -1,7 +1,5 @@
 """plan.yaml: what to measure, with which generator, for how long, and how servers start and stop."""
 
-from __future__ import annotations
-
 import csv
 import shutil
 from dataclasses import replace
@@ -179,7 +177,7 @@ class Plan(_Strict):
         return {name: value for name, value in said if value is not None}
 
     @classmethod
-    def load(cls, path: Path) -> Plan:
+    def load(cls, path: Path) -> Self:
         """Read a plan.yaml and check that its files exist; raise PlanError if it is unusable."""
         plan = cls.parse(path)
         for name in (name for each in plan.configurations.values() for name in each.files):
@@ -188,7 +186,7 @@ class Plan(_Strict):
         return plan
 
     @classmethod
-    def parse(cls, path: Path) -> Plan:
+    def parse(cls, path: Path) -> Self:
         """Read a plan.yaml without checking its files; raise PlanError if it is unusable."""
         with path.open("rb") as file:
             data = file.read(MAX_BYTES)

@@ -1,7 +1,5 @@
 """The next rate to try: a pure function of the trials so far, so that a search can resume after any interruption."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The report on campaigns of a warehouse, as one file to attach to a release."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Capacities in the report: tables as in ISC's articles, single figures, and comparison with published figures."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final

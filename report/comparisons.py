@@ -1,7 +1,5 @@
 """Comparisons in the report: the effect of threads, HA and backends, with verdicts and fairness."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final

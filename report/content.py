@@ -1,7 +1,5 @@
 """Contents of the report, from the summary to the findings, as sections."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -36,9 +34,7 @@ def report(warehouse: Warehouse, campaigns: Sequence[str] = ()) -> Report:
         _method(scope, figures),
         Section("machines", "Machines", tuple(map(_machine, scope.rows("machines")))),
         Section(
-            "servers",
-            "Server configurations",
-            scope.tables("Values from the servers' own configurations", "servers"),
+            "servers", "Server configurations", scope.tables("Values from the servers' own configurations", "servers")
         ),
         Section("findings", "Findings", findings or ("There are no findings about these campaigns.",)),
     ]

@@ -1,7 +1,5 @@
 """Loss curves of the report, and second-by-second charts of the trials behind the capacities."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
@@ -26,7 +24,8 @@ def loss(scope: Scope, figures: Sequence[Row]) -> Section:
 
 
 def _steps(scope: Scope, ids: Sequence[str], basis: str, *, each_run: bool) -> dict[str, list[Row]]:
-    steps = printable(queries.loss_by_rate(scope.warehouse, [*ids, ""], basis, each_run=each_run))
+    asked = {"configuration_ids": [*ids, ""], "basis": basis, "run_id": None, "each_run": each_run}
+    steps = printable(queries.ask(scope.warehouse, "loss_by_rate", **asked))
     return defaultdict(list, grouped(steps, lambda row: str(row["configuration_id"])))
 
 

@@ -1,7 +1,5 @@
 """Geometry of the report's charts: positions of ticks, lines and points in chart.svg."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any, Final

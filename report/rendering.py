@@ -1,7 +1,5 @@
 """Rendering of a report: as one HTML file, with style and charts inside and no script, or as Markdown."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path

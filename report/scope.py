@@ -1,7 +1,5 @@
 """Scope of a report, and its queries; every text from a file is made printable here."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections import Counter

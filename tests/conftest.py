@@ -1,7 +1,5 @@
 """Fixtures that several rooms share: homes with real data, built once."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil

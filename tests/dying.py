@@ -1,7 +1,5 @@
 """Processes that die, as when the power fails, at one of their file operations."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

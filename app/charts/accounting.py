@@ -1,7 +1,5 @@
 """Chart of where the requests of a trial went: answered, or lost at which point."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import altair as alt

@@ -1,7 +1,5 @@
 """Chart of capacities with their intervals and single runs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

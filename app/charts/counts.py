@@ -1,7 +1,5 @@
 """Bar chart of counts by kind."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import altair as alt

@@ -1,7 +1,5 @@
 """Chart of a site's demand after an event against measured capacities."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import altair as alt

@@ -1,7 +1,5 @@
 """Tornado chart: the effect of each input on the leases per second needed."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import altair as alt

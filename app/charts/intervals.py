@@ -1,7 +1,5 @@
 """Charts of a trial second by second: sent, answered and lost per exchange."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final
 

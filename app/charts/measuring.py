@@ -1,7 +1,5 @@
 """Chart of the trials of a running measurement, in their order."""
 
-from __future__ import annotations
-
 import altair as alt
 import pandas as pd
 

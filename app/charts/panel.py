@@ -1,7 +1,5 @@
 """Panels of the home page: capacity by set-up, and the effect of a factor."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any, Final

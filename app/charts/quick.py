@@ -1,7 +1,5 @@
 """Chart of any two columns of a result, chosen by the visitor."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import altair as alt

@@ -1,7 +1,5 @@
 """Chart of the loss ratio over the offered rate, with the limit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Chart of the rate over thread counts, with the fitted law."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import altair as alt

@@ -1,7 +1,5 @@
 """Charts of the time after an event: clients waiting, and requests per second."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Final

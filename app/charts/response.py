@@ -1,7 +1,5 @@
 """Chart of the distribution of response times."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import altair as alt

@@ -1,7 +1,5 @@
 """Charts of telemetry over the time of a trial, one panel per kind of metric."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The look of all charts; colour-blind people can tell the colours apart, on light and dark backgrounds."""
 
-from __future__ import annotations
-
 import json
 import textwrap
 import zlib
@@ -140,11 +138,7 @@ def backend_legend(backends: Iterable[Any]) -> alt.Color:
 def value_axis(ticks: int = 7) -> alt.Axis:
     """Return a value axis of fixed width, so that charts below each other line up on the time axis."""
     return alt.Axis(
-        format=",.4~f",
-        tickCount=ticks,
-        labelFlush=False,
-        minExtent=VALUE_AXIS_WIDTH,
-        maxExtent=VALUE_AXIS_WIDTH,
+        format=",.4~f", tickCount=ticks, labelFlush=False, minExtent=VALUE_AXIS_WIDTH, maxExtent=VALUE_AXIS_WIDTH
     )
 
 

@@ -1,7 +1,5 @@
 """Chart of a series of runs: level, dips, changes of level, and what else changed."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import altair as alt

@@ -1,7 +1,5 @@
 """Chart of one file's trials among known loss curves."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import altair as alt

@@ -72,24 +72,6 @@ def usual_goal(*rate_units: str | None) -> str:
     return str(USUAL_GOALS["other_goal" if others else "dhcp_goal"])
 
 
-def loss_by_rate(
-    warehouse: Warehouse, configuration_ids: Sequence[str], basis: str, *, run_id: str | None = None, each_run: bool
-) -> pa.Table:
-    """Return loss ratio (0..1) and achieved rate over the offered rate.
-
-    One row per run and step, or per configuration and step (the median run, with lowest_loss_ratio and
-    highest_loss_ratio of all runs), always the latter if single runs would be too many rows for a chart.
-    """
-    return ask(
-        warehouse,
-        "loss_by_rate",
-        configuration_ids=list(configuration_ids),
-        basis=basis,
-        run_id=run_id,
-        each_run=each_run,
-    )
-
-
 def are_in_turn(warehouse: Warehouse, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bool]:
     """Return for each pair of configurations whether their runs alternated, instead of running one after the other.
 
@@ -97,17 +79,3 @@ def are_in_turn(warehouse: Warehouse, pairs: Sequence[tuple[str, str]]) -> dict[
     """
     found = ask(warehouse, "are_in_turn", ones=[one for one, _ in pairs], others=[other for _, other in pairs])
     return {(row["one"], row["other"]): row["is_in_turn"] for row in found.to_pylist()}
-
-
-def verdicts(warehouse: Warehouse, pairs: str, **which: Any) -> pa.Table:
-    """Compare the pairs of a query, `compare_pairs` or `versions_pairs`, first to second; `which` are its parameters.
-
-    The SQL function `compare` tests a single pair. This one tests all pairs, so it corrects the p values for their
-    number (Holm, "A Simple Sequentially Rejective Multiple Test Procedure", 1979).
-
-    Returns:
-        configuration_id_a and _b in the order of the pairs, ratio (of the rates at the limit if both were estimated,
-        else of the figures), ci_low, ci_high, p_value, p_value_holm, runs_a, runs_b, rate_a, rate_b, rate_unit and
-        verdict.
-    """
-    return ask(warehouse, "compare_verdicts", {"pairs": pairs}, **which)

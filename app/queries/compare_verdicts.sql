@@ -1,3 +1,6 @@
+-- `compare` tests one pair; here all pairs are tested, so the p values are corrected for their number (Holm, "A Simple
+-- Sequentially Rejective Multiple Test Procedure", 1979). The ratio is that of the rates at the limit if both were
+-- estimated, else that of the figures.
 -- `pairs` is given: a over b, in the order of their places.
 with
 

@@ -1,11 +1,9 @@
 """Queries of the page Runs: configurations by facet, and their capacities."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -47,7 +45,7 @@ class _Facet(NamedTuple):
     places: NDArray[np.int64]
 
     @classmethod
-    def of(cls, column: pa.ChunkedArray) -> _Facet:
+    def of(cls, column: pa.ChunkedArray) -> Self:
         values, places = column.combine_chunks(), np.arange(len(column))
         if pa.types.is_list(values.type):
             values, places = pc.list_flatten(values), pc.list_parent_indices(values).to_numpy()

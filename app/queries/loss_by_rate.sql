@@ -1,3 +1,5 @@
+-- Loss ratio (0..1) and achieved rate over the offered rate. One row per run and step, or per configuration and step:
+-- the median run, with the lowest and the highest loss of all runs; always so if single runs would be too many rows.
 with
 
 steps as (

@@ -1,16 +1,12 @@
 """Example queries, tables, columns and functions for the SQL page, with their descriptions."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dropline.app.queries import text
-
-if TYPE_CHECKING:
-    from dropline.app.warehouse import Warehouse
+from dropline.app.warehouse import Warehouse
 
 ANALYSES: Final = Path(__file__).parents[2] / "analyses"
 _REF: Final = re.compile(r"\{\{ ref\('(\w+)'\) \}\}")

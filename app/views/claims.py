@@ -97,10 +97,7 @@ def _draw_verdicts(claims: pd.DataFrame, asked: Collection[str]) -> None:
     bars = [{"kind": text, "count": int(times[each])} for each, text in _verdicts(claims["verdict"]).items()]
     widgets.chart(
         counts.by_kind(
-            pd.DataFrame(bars),
-            "Claims by the verdict of the rule",
-            "which computes it from the figures",
-            "Claims",
+            pd.DataFrame(bars), "Claims by the verdict of the rule", "which computes it from the figures", "Claims"
         ),
         "verdicts",
         asked,

@@ -92,7 +92,7 @@ def _compare(
         verdicts = None
         if limit.goal and len(rated) > 1:
             asked_of = {"configuration_ids": rated, "loss_goal": limit.goal}
-            verdicts = queries.verdicts(warehouse, "compare_pairs", **asked_of).to_pandas()
+            verdicts = queries.ask(warehouse, "compare_verdicts", {"pairs": "compare_pairs"}, **asked_of).to_pandas()
         with answer:
             for other, differences in differing.items():
                 said = _difference(frame, verdicts, labels, chosen[0], other)
@@ -341,7 +341,9 @@ def _draw_ramps(
     st.header("Loss over the offered rate")
     each_run = st.toggle("Show every run", key="runs", bind="query-params", help="Otherwise only their median.")
     with query_log.recorded() as asked:
-        steps = queries.loss_by_rate(warehouse, chosen, limit.basis, each_run=each_run).to_pandas()
+        steps = queries.ask(
+            warehouse, "loss_by_rate", configuration_ids=chosen, basis=limit.basis, run_id=None, each_run=each_run
+        ).to_pandas()
     if steps.empty:
         st.info("These are published figures: their sources give no loss for each step.")
         return

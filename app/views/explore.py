@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
+import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dropline.app import goals, headlines, links, queries, view_tables, widgets, wording
 from dropline.app.queries import explore
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import pandas as pd
-    from streamlit.delta_generator import DeltaGenerator
-
-    from dropline.app.warehouse import Warehouse
+from dropline.app.warehouse import Warehouse
 
 NAMES: Final = {"ha": "High availability", "tool": "Generator"}  # of facets that their columns do not name well
 FACETS: Final = {facet: NAMES.get(facet, facet.capitalize()) for facet in explore.FACETS}

@@ -1,7 +1,5 @@
 """Page Machines: which hardware and server configurations were measured, and how do two differ?"""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Page Now measuring: how far is the running measurement?"""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Page Plan: how many leases per second does a site need, and which configurations give them?"""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -9,7 +7,6 @@ from itertools import groupby
 from typing import Any, Final, Literal
 
 import altair as alt
-import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -23,13 +20,7 @@ from dropline.app.warehouse import Warehouse, WarehouseError
 MESSAGES: Final = "Two for a renewal, four for a new lease, plus the retries of waiting clients."
 OWN: Final = "my own numbers"
 FIRST: Final = "power-cut"  # the initial preset
-ASKED: Final = (
-    "clients",
-    "lease_s",
-    "down_clients",
-    "recovery_s",
-    "outage_s",
-)  # main inputs; the rest are assumptions
+ASKED: Final = ("clients", "lease_s", "down_clients", "recovery_s", "outage_s")  # main inputs; the rest are assumptions
 FIELD_WIDTH: Final = 165  # pixels: two beside each other on a phone
 ANSWER_PIXELS: Final = 120  # a heading of two lines and a sentence
 MEETS: Final = {"Enough": "yes", "Not known": "unknown", "Too slow": "no"}
@@ -47,7 +38,7 @@ def main() -> None:
     chosen = widgets.choose_one("Start from", "preset", titles, on_change=_apply_preset)
     if chosen in planner.PRESETS:
         st.caption(wording.plain(planner.PRESETS[chosen].source))
-    warehouse, calculator = _warehouse(), _calculator()
+    warehouse, calculator = _warehouse(), st.cache_resource(show_spinner=False)(planner.blank)()
     try:
         inputs, measured_lps, setup = _ask_all()
         found = planner.answer(warehouse, inputs, measured_lps, setup, calculator)
@@ -70,11 +61,6 @@ def main() -> None:
     _show_influences(found)
     _show_course(found)
     _show_configurations(found)
-
-
-@st.cache_resource(show_spinner=False)
-def _calculator() -> duckdb.DuckDBPyConnection:
-    return planner.blank()
 
 
 def _warehouse() -> Warehouse | None:
@@ -290,10 +276,7 @@ def _against_capacities(found: planner.Answer) -> alt.LayerChart:
             origin = drawn["origin"].iloc[0]
             detail += f"; green: {len(rates)} of {count} capacities, {origin}, with interval or bracket"
     return demand.against_capacities(
-        steps,
-        rates,
-        f"{wording.number(found.loads['needed_lps'])} leases per second are needed",
-        detail,
+        steps, rates, f"{wording.number(found.loads['needed_lps'])} leases per second are needed", detail
     )
 
 

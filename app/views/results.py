@@ -293,9 +293,9 @@ def _effect(pairs: pa.Table, factor: str, asked: Collection[str]) -> Panel | Non
 def _version_changes(warehouse: Warehouse, goal: str | None) -> None:
     """Show what changed with the newest version, if two were measured."""
     if known := queries.row(warehouse, "versions_known", loss_goal=goal):
-        verdicts = queries.verdicts(warehouse, "versions_pairs", **known, loss_goal=goal)["verdict"].to_pylist()
+        pairs = queries.ask(warehouse, "compare_verdicts", {"pairs": "versions_pairs"}, **known, loss_goal=goal)
         since = f"{known['product']} {known['version']} against {known['previous_version']}"
-        st.header(wording.plain(f"{since}: {headlines.changes(verdicts)}"), anchor=False)
+        st.header(wording.plain(f"{since}: {headlines.changes(pairs['verdict'].to_pylist())}"), anchor=False)
         st.page_link("views/versions.py", label="Set-up by set-up", icon=":material/compare_arrows:")
 
 

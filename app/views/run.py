@@ -70,11 +70,7 @@ def main() -> None:
 
 @st.fragment  # another trial changes nothing above it
 def _show_trials(
-    warehouse: Warehouse,
-    run: dict[str, Any],
-    trials: pd.DataFrame,
-    verdict: dict[str, Any],
-    part: query_log.Part,
+    warehouse: Warehouse, run: dict[str, Any], trials: pd.DataFrame, verdict: dict[str, Any], part: query_log.Part
 ) -> None:
     """Let the visitor choose a trial of the run, and show it."""
     with part.recorded():
@@ -103,9 +99,8 @@ def _draw_ramp(
     warehouse: Warehouse, run: dict[str, Any], label: str, goal: Mapping[str, Any], verdict: dict[str, Any]
 ) -> None:
     with query_log.recorded() as asked:
-        steps = queries.loss_by_rate(
-            warehouse, [run["configuration_id"]], goal["loss_basis"], run_id=run["run_id"], each_run=True
-        ).to_pandas()
+        of_run = {"configuration_ids": [run["configuration_id"]], "run_id": run["run_id"], "each_run": True}
+        steps = queries.ask(warehouse, "loss_by_rate", basis=goal["loss_basis"], **of_run).to_pandas()
     if steps.empty:
         st.info("No complete trial of this run has both an offered rate and a loss: there is no ramp to draw.")
         return

@@ -1,22 +1,15 @@
 """Page Speed-ups: what do threads, HA, the backend and the IP version gain or cost?"""
 
-from __future__ import annotations
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
+import pandas as pd
+import pyarrow as pa
 import streamlit as st
 
 from dropline.app import headlines, queries, query_log, view_tables, widgets, wording
-from dropline.app.charts import panel, ratio
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import pandas as pd
-    import pyarrow as pa
-
-    from dropline.app.charts import theme
-    from dropline.app.warehouse import Identity, Warehouse
+from dropline.app.charts import panel, ratio, theme
+from dropline.app.warehouse import Identity, Warehouse
 
 _SCALING: Final = "Thread scaling"
 _MOST: Final = 30  # pairs in a chart: one screen

@@ -1,7 +1,5 @@
 """Page SQL: the visitor's own queries to the warehouse."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any, Final
 from urllib.parse import quote

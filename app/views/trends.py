@@ -1,7 +1,5 @@
 """Page Trends: how does a capacity change over versions and time, and what else changed?"""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator

@@ -1,7 +1,5 @@
 """Page Add results: what does a raw file contain, and how does it compare with known results?"""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import pandas as pd
@@ -157,12 +155,7 @@ def _place(trials: list[dict[str, Any]]) -> None:
     )
 
 
-def _finding(
-    warehouse: Warehouse,
-    trials: pd.DataFrame,
-    kind: dict[str, str | None],
-    goal: dict[str, Any],
-) -> str:
+def _finding(warehouse: Warehouse, trials: pd.DataFrame, kind: dict[str, str | None], goal: dict[str, Any]) -> str:
     limit = 100 * goal["loss_limit"]
     within = trials["completed"].astype(bool) & (trials["loss_worst_exchange"] <= goal["loss_limit"])
     most = trials.loc[within, "achieved_rate"].max()

@@ -1,7 +1,5 @@
 """Page Versions: which set-ups became faster or slower with a version, and is that real?"""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -40,8 +38,8 @@ def main() -> None:
 
 def _draw(warehouse: Warehouse, goal: str | None, title: str, known: Mapping[str, Any]) -> None:
     with query_log.recorded() as asked:
-        found = queries.verdicts(warehouse, "versions_pairs", **known, loss_goal=goal).to_pandas()
-    rows, labels = view_tables.bounded(found), queries.labels(warehouse)
+        found = queries.ask(warehouse, "compare_verdicts", {"pairs": "versions_pairs"}, **known, loss_goal=goal)
+    rows, labels = view_tables.bounded(found.to_pandas()), queries.labels(warehouse)
     names = view_tables.short(
         {each: labels[each] for each in rows["configuration_id_a"]}, list(rows["configuration_id_a"])
     )

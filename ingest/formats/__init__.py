@@ -4,8 +4,6 @@ A reader is pure: it takes the bytes of one file and yields its results in file 
 yields a `Reject` for each unusable part, so that every byte is accounted for.
 """
 
-from __future__ import annotations
-
 import re
 from array import array
 from collections.abc import Callable, Iterator, Sequence

@@ -8,8 +8,6 @@ realtime.csv: the achieved rate is the mean incoming traffic (Mbit/s, one way) o
 it is the sum of the HTTP goodput of all hosts (Mbit/s), for one core of one subtest only.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -8,8 +8,6 @@ Each of DHCP and DHCPv6 that sessions used is a trial: sent counts sessions, rec
 the others. The achieved rate is leases divided by set-up time. The offered rate is not in the report.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Final
 

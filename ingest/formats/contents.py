@@ -5,8 +5,6 @@ declare `LINES`, a pattern of line beginnings printed only by their tool or by f
 one of which is in each of these lines.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice

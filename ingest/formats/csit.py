@@ -8,8 +8,6 @@ ndrpdr gives two trials; mrr, soak, reconf and hoststack one. Rates are frames/s
 (requests); a hoststack test without a rate has its goodput in Mbit/s.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -10,8 +10,6 @@ The rate is Mbit/s, connections/s or transactions/s, depending on the desired lo
 transactions executed, passed and failed, not packets.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from typing import Final

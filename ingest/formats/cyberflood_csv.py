@@ -7,8 +7,6 @@ The rate is the mean of the steady polls in the unit of the load: Mbit/s receive
 transactions/s. sent, received and dropped are transactions.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

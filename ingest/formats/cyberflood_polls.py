@@ -8,8 +8,6 @@ The rate is the mean of successful transactions/s over the steady polls; sent, r
 up to the last poll. A run that was still active is not completed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple

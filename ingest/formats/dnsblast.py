@@ -6,8 +6,6 @@ reply it must be interrupted and never prints the last lines. The reply rate is 
 requested rate.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple

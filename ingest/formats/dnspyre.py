@@ -5,8 +5,6 @@ concurrency, and rounds latencies down to whole milliseconds. Received counts an
 requests without one. The achieved rate is as printed, which includes failed requests; it is 0 if none was answered.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ Go durations from a histogram with few digits: a minimum of 0s is its lowest buc
 code; the success codes count NOERROR only.
 """
 
-from __future__ import annotations
-
 import re
 from abc import abstractmethod
 from dataclasses import dataclass, field

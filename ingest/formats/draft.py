@@ -1,7 +1,5 @@
 """The draft of a trial, which every reader fills in while it parses a file."""
 
-from __future__ import annotations
-
 import json
 from bisect import bisect_left
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ if the first period is shorter than a second: the achieved rate is replies divid
 counts as received and as timed out. The period averages are means of the generators' means.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from itertools import pairwise

@@ -6,8 +6,6 @@ The achieved rate is the mean total throughput (Mbit/s, of HTTP) of the steady s
 desired load. Elapsed times are milliseconds.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from dropline.ingest.formats import Parts, Reject

@@ -8,8 +8,6 @@ Rates are frames/s of all flows. The table gives the sending rate only as a shar
 from the receiving rate, given in both units. An empty cell is an unknown value.
 """
 
-from __future__ import annotations
-
 import math
 from itertools import groupby
 from typing import Final

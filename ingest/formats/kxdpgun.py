@@ -5,8 +5,6 @@ Up to Knot 3.3 all figures are whole numbers: a duration of `3 s` is at least th
 not printed. The achieved rate is the reply rate; over TCP and QUIC, connections count as queries.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Final

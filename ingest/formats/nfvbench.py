@@ -8,8 +8,6 @@ Each search and each single run is a trial. Rates are frames/s of both direction
 become observations in ms.
 """
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from typing import Final

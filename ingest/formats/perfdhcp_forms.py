@@ -12,20 +12,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
+from dropline.ingest.formats import Row
 from dropline.ingest.formats.perfdhcp_lines import COUNTERS, DELAY_KEYS, DELAYS, INTERIM, PLACES
 from dropline.ingest.formats.perfdhcp_lines import START as FIRST
 from dropline.ingest.formats.perfdhcp_options import Options, parse_command
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from dropline.ingest.formats import Row
 
 START: Final = b"Running: perfdhcp -"
 

@@ -5,8 +5,6 @@ typed: each option is printed as ` -x value`, values are not quoted, the server 
 `--scenario` is printed as `-,`.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """The result of one perfdhcp process: a report, or a reject."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from operator import sub

@@ -4,8 +4,6 @@ Queries per second are completed queries by run time; with at most 20 queries un
 closed loop that waits for the server.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Final

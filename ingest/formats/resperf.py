@@ -5,8 +5,6 @@ sent: a queue that still fits into the time-out counts as throughput. The durati
 includes the wait for late answers.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Final

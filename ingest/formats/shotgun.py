@@ -9,8 +9,6 @@ sent counts requests, received answers of any code, dropped requests without an 
 answers divided by the time from the first to the last statistics.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from dropline.ingest.formats import Parts, Reject, Row

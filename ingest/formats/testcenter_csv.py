@@ -9,8 +9,6 @@ Rates are frames/s of all ports; sent, received and dropped are frames; latencie
 observations in ms.
 """
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 from typing import Final

@@ -8,8 +8,6 @@ sent and received are the frames of all ports in the last record, if the file ha
 observations, with t_s as if the interval were 1 s.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from typing import Final

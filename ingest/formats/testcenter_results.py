@@ -5,8 +5,6 @@ limit. Tables and columns are found by name, because versions differ and their t
 set for every save; only the newest one counts.
 """
 
-from __future__ import annotations
-
 import re
 import sqlite3
 import time

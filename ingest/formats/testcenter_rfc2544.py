@@ -1,7 +1,5 @@
 """One row of a TestCenter RFC 2544 result, from an exported table or a results database."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from dropline.ingest.formats.throughput import Record, Trial, number

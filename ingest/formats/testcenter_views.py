@@ -8,8 +8,6 @@ sent, received and dropped are frames of all streams or ports; latencies become 
 label. Rates are set only if the view shows them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Final

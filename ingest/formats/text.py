@@ -1,7 +1,5 @@
 """Text helpers for all readers: decoding, lines, numbers and times."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

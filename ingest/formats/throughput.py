@@ -1,7 +1,5 @@
 """Tables, named values and trials shared by the readers of throughput tools."""
 
-from __future__ import annotations
-
 import csv
 import re
 from abc import ABC, abstractmethod

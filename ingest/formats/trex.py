@@ -6,8 +6,6 @@ The benchmark is called NDR but accepts `pdr` percent of lost frames, 0.1 by def
 A trial is the last iteration: frames/s sent and received by all ports. `cpu_util` is TRex's own.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from dropline.ingest.formats import Reject

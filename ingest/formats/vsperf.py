@@ -7,8 +7,6 @@ frames per second only. The file does not name the generator.
 Rates are frames/s as printed; there are no counts. Latencies (ns) become observations in ms.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Final
 

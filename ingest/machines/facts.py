@@ -5,8 +5,6 @@ empty file. A conversion returns None for an invalid value, so that an odd field
 file that is not what it should be.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

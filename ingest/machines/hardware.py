@@ -1,7 +1,5 @@
 """Facts of the hardware: processors, memory, network interfaces, disks."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """One machine from all files of its folder: precedence of sources, and identity."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

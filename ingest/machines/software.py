@@ -1,7 +1,5 @@
 """Facts of the software: operating system, kernel, packages, and the versions that programs print."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

@@ -6,8 +6,6 @@ Rejected, if the configuration is unusable. A module that also knows configurati
 `describe(head) -> str | None`.
 """
 
-from __future__ import annotations
-
 import re
 from types import ModuleType
 from typing import Final

@@ -4,8 +4,6 @@ The extensions are Kea's (Administrator Reference Manual, "JSON Syntax"): `# ...
 the last item, and `<?include "file"?>`.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

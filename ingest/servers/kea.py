@@ -5,18 +5,14 @@ multi-threading and the High Availability hook). Settings whose default depends 
 because a configuration does not contain the version.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import Any, Final, NoReturn
 
+from dropline.ingest.formats import Row
 from dropline.ingest.servers import commented_json
 from dropline.ingest.servers.plain import identity, refuse, settings_json, unicode
-
-if TYPE_CHECKING:
-    from dropline.ingest.formats import Row
 
 NAME = "kea"
 PRODUCT: Final = "ISC Kea"

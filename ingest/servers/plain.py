@@ -1,7 +1,5 @@
 """Shared helpers: decoding, refusing, settings without secrets."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -12,8 +10,7 @@ from dropline.ingest.formats import Rejected
 MAX_BYTES: Final = 8 * 1024 * 1024  # parsing may need fifty times as much memory
 _MASK: Final = "***"
 _SECRET: Final = re.compile(
-    r"passw|passphrase|secret|token|credential|basic-auth|^authentication$|^(?:(?:auth|api)[-_])?key$",
-    re.IGNORECASE,
+    r"passw|passphrase|secret|token|credential|basic-auth|^authentication$|^(?:(?:auth|api)[-_])?key$", re.IGNORECASE
 )
 _CREDENTIALS: Final = re.compile(r"(?<=://)[^\s\"]{0,500}@")
 _CONNECTION_STRING: Final = re.compile(r"\b(passw(?:or)?d|pwd|secret)(\s{0,9}=\s{0,9})[^\s;,&]+", re.IGNORECASE)

@@ -8,17 +8,13 @@ below `include-dir` are not read; as they may set anything, no default is assume
 version of its server.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from dropline.ingest.formats import Row
 from dropline.ingest.servers.plain import decode, identity, refuse, settings_json
 from dropline.ingest.synonyms import normalise
-
-if TYPE_CHECKING:
-    from dropline.ingest.formats import Row
 
 NAME = "powerdns"
 PRODUCT: Final = "PowerDNS"

@@ -5,8 +5,6 @@ of `ingest.formats`: it takes the bytes of one file, yields its results in file 
 but yields a `Reject` for each unusable part.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime
 from importlib import import_module

@@ -8,8 +8,6 @@ A PowerDNS path gives the metric `pdns.<counter>` with its unit, and the host; t
 the authoritative server's default. Any other path is the metric, and its tags (`;name=value`) are the label.
 """
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from typing import Final

@@ -8,8 +8,6 @@ The metric is `cloudwatch.<label>`; the label of a sample is the statistic of ge
 else the id of the series (`m1`).
 """
 
-from __future__ import annotations
-
 import re
 from datetime import datetime
 from typing import Final

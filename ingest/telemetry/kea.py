@@ -9,8 +9,6 @@ The newest sample of each statistic is `kea.<name>`; the label of `subnet[1].poo
 `subnet[1].pool[0]`.
 """
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from typing import Final

@@ -7,8 +7,6 @@ The samples are the number of leased addresses, and that of prefixes if any was 
 because leases may be missing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

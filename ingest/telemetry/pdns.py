@@ -9,8 +9,6 @@ The metric is `pdns.<name>`. A failed poll is `pdns.unreachable` with the value 
 an entry of a MapStatisticItem is its name: a query type, a response code, a size.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from datetime import datetime

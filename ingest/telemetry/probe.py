@@ -9,8 +9,6 @@ A reply is `probe_latency` (ms), any other probe `probe_failure` (1) with its st
 server.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -9,8 +9,6 @@ The metric is `<protocol>.<name>`, as in `udp.RcvbufErrors` and `udp6.InErrors`.
 (packets) and `udp_socket.rx_queue` (bytes), labelled with its local address, as in `127.0.0.1:5300`.
 """
 
-from __future__ import annotations
-
 import re
 import socket
 from typing import Final

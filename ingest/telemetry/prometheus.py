@@ -11,8 +11,6 @@ The label is the set of labels, sorted and escaped as in the text, `a="b",c="d"`
 `instance`. A series without a name, as from PromQL, is `promql`. NaN and infinity are skipped.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import Final

@@ -12,8 +12,6 @@ scaled row by row. Such times cannot be converted to UTC and are rejects. Otherw
 Metric, label and host are as in `prometheus`; a legend is used as the metric. Empty cells and NaN are skipped.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import datetime
 from typing import Final, NamedTuple

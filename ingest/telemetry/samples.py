@@ -1,7 +1,5 @@
 """Shared helpers of the telemetry readers: limits, lines, documents, tables."""
 
-from __future__ import annotations
-
 import csv
 import io
 import math

@@ -13,8 +13,6 @@ The metric is `sar.<section>.<field>`; the label identifies the object (`all`, `
 name. Percentages stay 0..100.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from datetime import datetime

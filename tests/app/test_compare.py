@@ -94,7 +94,9 @@ def test_the_address_sets_limit_basis_and_goal(open_page, warehouse_home, pair, 
 def test_the_verdict_on_one_pair_is_that_of_the_sql_function_and_on_the_page(
     open_page, warehouse_home, warehouse, pair
 ):
-    [found] = queries.verdicts(warehouse, "compare_pairs", configuration_ids=pair, loss_goal="isc").to_pylist()
+    [found] = queries.ask(
+        warehouse, "compare_verdicts", {"pairs": "compare_pairs"}, configuration_ids=pair, loss_goal="isc"
+    ).to_pylist()
     [alone] = warehouse.query(
         "select * from compare($a, $b) where loss_goal = 'isc'", dict(zip("ab", pair, strict=True))
     ).to_pylist()
@@ -122,7 +124,9 @@ def test_the_verdict_on_one_pair_is_that_of_the_sql_function_and_on_the_page(
 
 
 def test_more_pairs_need_more_evidence(warehouse, ids):
-    pairs = queries.verdicts(warehouse, "compare_pairs", configuration_ids=[*ids.values()], loss_goal="isc").to_pandas()
+    pairs = queries.ask(
+        warehouse, "compare_verdicts", {"pairs": "compare_pairs"}, configuration_ids=[*ids.values()], loss_goal="isc"
+    ).to_pandas()
     assert len(pairs) == len(ids) * (len(ids) - 1) // 2
     tested = pairs.dropna(subset=["p_value"]).sort_values("p_value")
     assert (tested["p_value_holm"] >= tested["p_value"]).all()

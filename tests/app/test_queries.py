@@ -15,6 +15,11 @@ def ids(warehouse, sql):
     return [row["id"] for row in warehouse.query(f"select distinct configuration_id as id from {sql}").to_pylist()]
 
 
+def loss_by_rate(warehouse, configuration_ids, basis, each_run):
+    asked = {"configuration_ids": configuration_ids, "basis": basis, "run_id": None, "each_run": each_run}
+    return queries.ask(warehouse, "loss_by_rate", **asked)
+
+
 @pytest.fixture(scope="module")
 def nine_runs(warehouse):
     """The configuration that was measured nine times."""
@@ -66,8 +71,8 @@ def test_a_capacity_below_the_first_step_is_shown_as_its_bound(warehouse):
 
 
 def test_each_run_or_the_median_run_is_a_line(warehouse, nine_runs):
-    runs = queries.loss_by_rate(warehouse, [nine_runs], "worst_exchange", each_run=True).to_pylist()
-    median = queries.loss_by_rate(warehouse, [nine_runs], "worst_exchange", each_run=False).to_pylist()
+    runs = loss_by_rate(warehouse, [nine_runs], "worst_exchange", each_run=True).to_pylist()
+    median = loss_by_rate(warehouse, [nine_runs], "worst_exchange", each_run=False).to_pylist()
     assert len({row["run_id"] for row in runs}) == 9
     assert {row["run_id"] for row in median} == {None}
     assert max(row["runs"] for row in median) == 9
@@ -75,7 +80,7 @@ def test_each_run_or_the_median_run_is_a_line(warehouse, nine_runs):
     losses = sorted(row["loss_ratio"] for row in runs if row["offered_rate"] == step)
     assert median[3]["loss_ratio"] == pytest.approx(losses[len(losses) // 2])
     for basis in ("worst_exchange", "packet", "lease"):
-        table = queries.loss_by_rate(warehouse, [nine_runs], basis, each_run=True)
+        table = loss_by_rate(warehouse, [nine_runs], basis, each_run=True)
         steps = warehouse.query(f"select loss_{basis} from run_steps where configuration_id = $id", {"id": nine_runs})
         assert sorted(table["loss_ratio"].to_pylist()) == sorted(steps.column(0).to_pylist())
 
@@ -96,7 +101,7 @@ def test_a_chart_never_gets_more_rows_than_it_can_hold(long):
     assert 1000 < len(seconds) <= queries.MOST_ROWS
     assert {row["packets_per_s"] for row in seconds} == {100, 90, 10}, "neighbours are averaged"
     assert max(row["t_s"] for row in seconds) == 7200
-    steps = queries.loss_by_rate(long, ids(long, "runs"), "worst_exchange", each_run=True)
+    steps = loss_by_rate(long, ids(long, "runs"), "worst_exchange", each_run=True)
     assert steps.num_rows <= queries.MOST_ROWS
     assert set(steps["run_id"].to_pylist()) == {None}
 

@@ -37,7 +37,7 @@ def test_the_same_set_ups_of_two_versions_are_known_and_others_are_not(two_versi
 def test_the_page_counts_what_changed_and_shows_the_largest_real_change_first(open_page, two_versions):
     opened = Warehouse.open(two_versions / "warehouse.duckdb")
     known = queries.row(opened, "versions_known", loss_goal=None)
-    changes = queries.verdicts(opened, "versions_pairs", **known, loss_goal=None).to_pylist()
+    changes = queries.ask(opened, "compare_verdicts", {"pairs": "versions_pairs"}, **known, loss_goal=None).to_pylist()
     counted = headlines.changes([row["verdict"] for row in changes])
     app = open_page(two_versions, "versions")
     assert app.header[0].value.replace("\\", "") == f"ISC Kea 2.4.0 against 2.2.0: {counted}"

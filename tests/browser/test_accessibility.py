@@ -5,8 +5,6 @@ each entry of a legend a look of its own, each text its room and enough contrast
 Each page is opened once.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

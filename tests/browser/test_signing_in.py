@@ -1,7 +1,5 @@
 """Signing in with an identity provider of this machine, in a real Chromium, and what must not get around it."""
 
-from __future__ import annotations
-
 import asyncio
 import http.client
 import re

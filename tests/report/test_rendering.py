@@ -1,7 +1,5 @@
 """The report as a file: nothing from elsewhere, nothing from a file taken for markup, every table a table."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from html.parser import HTMLParser
