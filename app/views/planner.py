@@ -266,9 +266,9 @@ def _choose_setup(ip_version: float) -> planner.Measured | None:
 
 def _show_totals(needed: Mapping[str, float]) -> None:
     with widgets.reserved(widgets.METRICS_PIXELS, horizontal=True):
-        st.metric("LPS needed", wording.number(needed["needed_lps"]), border=True, help="Peak, with the allowances.")
-        st.metric("Steady", wording.number(needed["steady_lps"]), border=True, help="Renewals and new leases.")
-        st.metric("Messages per second", wording.number(needed["peak_messages_per_s"]), border=True, help=MESSAGES)
+        st.metric("LPS needed", planner.amount(needed["needed_lps"]), border=True, help="Peak, with the allowances.")
+        st.metric("Steady", planner.amount(needed["steady_lps"]), border=True, help="Renewals and new leases.")
+        st.metric("Messages per second", planner.amount(needed["peak_messages_per_s"]), border=True, help=MESSAGES)
 
 
 def _against_capacities(found: planner.Answer) -> alt.LayerChart:
@@ -292,7 +292,7 @@ def _against_capacities(found: planner.Answer) -> alt.LayerChart:
     return demand.against_capacities(
         steps,
         rates,
-        f"{wording.number(found.loads['needed_lps'])} leases per second are needed",
+        f"{planner.amount(found.loads['needed_lps'])} leases per second are needed",
         detail,
     )
 
@@ -347,9 +347,9 @@ def _show_parts(found: planner.Answer) -> None:
         config={"LPS": st.column_config.NumberColumn(format="%,.2f")},
     )
     st.caption(
-        f"Steady: {wording.number(needed['needed_steady_lps'])} leases per second with the allowances, "
-        f"{wording.number(needed['steady_messages_per_s'])} messages per second. A server's queue needs at most "
-        f"{wording.number(needed['useful_queue_requests'])} places: in a longer one, clients retry before their turn."
+        f"Steady: {planner.amount(needed['needed_steady_lps'])} leases per second with the allowances, "
+        f"{planner.amount(needed['steady_messages_per_s'])} messages per second. A server's queue needs at most "
+        f"{planner.amount(needed['useful_queue_requests'])} places: in a longer one, clients retry before their turn."
     )
 
 
