@@ -1,4 +1,4 @@
--- What a warehouse holds, line by line: its measured campaigns, the published figures, the findings.
+-- What a warehouse holds, line by line: its measured campaigns, the published figures, the findings of what was measured.
 with
 
 campaign_lines as (
@@ -7,12 +7,16 @@ campaign_lines as (
         1 as place,
         campaign,
         format(
-            'campaign   {}: {} configurations, {} runs, {} trials from {} files ({} rejected)',
+            'campaign   {}: {} configuration{}, {} run{}, {} trial{} from {} file{} ({} rejected)',
             campaign,
             configurations,
+            if(configurations = 1, '', 's'),
             runs,
+            if(runs = 1, '', 's'),
             trials,
+            if(trials = 1, '', 's'),
             files,
+            if(files = 1, '', 's'),
             rejected_files
         ) as line
     from campaigns
@@ -26,6 +30,8 @@ counted_findings as (
         severity,
         format('{} {}', count(*), severity) as counted
     from quality_findings
+    anti join (select configuration_id from configurations where origin = 'published') using (configuration_id)
+    where subject <> 'figure'
     group by severity
 
 ),
