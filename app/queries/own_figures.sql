@@ -1,5 +1,13 @@
 with
 
+complete as (
+
+    select distinct configuration_id
+    from trials
+    where completed
+
+),
+
 figures as (
 
     select
@@ -42,7 +50,7 @@ figures as (
     from configurations
     where
         origin = 'measured'
-        and configuration_id not in (select distinct configuration_id from trials where completed)
+        and configuration_id not in (select complete.configuration_id from complete)
 
 )
 

@@ -1,4 +1,4 @@
--- What a warehouse holds, line by line: its measured campaigns, the published figures, the findings of what was measured.
+-- What a warehouse holds, line by line: its measured campaigns, the published figures, the findings of the measured.
 with
 
 campaign_lines as (
@@ -24,14 +24,23 @@ campaign_lines as (
 
 ),
 
+published_configurations as (
+
+    select configuration_id
+    from configurations
+    where origin = 'published'
+
+),
+
 counted_findings as (
 
     select
         severity,
         format('{} {}', count(*), severity) as counted
     from quality_findings
-    anti join (select configuration_id from configurations where origin = 'published') using (configuration_id)
-    where subject <> 'figure'
+    where
+        subject <> 'figure'
+        and coalesce(configuration_id not in (from published_configurations), true)
     group by severity
 
 ),

@@ -349,7 +349,8 @@ def _show_parts(found: planner.Answer) -> None:
     st.caption(
         f"Steady: {planner.amount(needed['needed_steady_lps'])} leases per second with the allowances, "
         f"{planner.amount(needed['steady_messages_per_s'])} messages per second. A server's queue needs at most "
-        f"{planner.amount(needed['useful_queue_requests'])} places: in a longer one, clients retry before their turn."
+        f"{wording.plural(math.ceil(needed['useful_queue_requests']), 'place')}: in a longer one, clients retry before "
+        "their turn."
     )
 
 
@@ -402,7 +403,7 @@ def _show_configurations(found: planner.Answer) -> None:
     parts = {name: known.filter(pc.equal(known["meets"], meets)) for name, meets in MEETS.items()}
     st.caption(
         f"{len(parts['Enough'])} of {len(known)} known {found.protocol} configurations reach "
-        f"{wording.number(found.loads['needed_lps'])} leases per second. Head-room: the lower end of the interval or "
+        f"{planner.amount(found.loads['needed_lps'])} leases per second. Head-room: the lower end of the interval or "
         "bracket, or a published figure, divided by the need. Not known: the range contains the need, or a ramp ended "
         "below it. Probability: that one more run reaches the need, given the spread of the runs. Laboratory figures "
         "are a maximum."
