@@ -117,8 +117,8 @@ class CheckReport:
         lines = [line for place, findings in parts.items() for line in _listed(place, findings)]
         missing = "" if self.marts is not None else " There is no warehouse yet."
         verdict = "The checks pass" if self.passed else "The checks fail"
-        counted = f"{verdict}: {len(self.lake) + len(parts['warehouse'])} findings.{missing}"
-        return "\n".join([*lines, counted])
+        found = counted(len(self.lake) + len(parts["warehouse"]), "finding", "findings")
+        return "\n".join([*lines, f"{verdict}: {found}.{missing}"])
 
 
 def is_current(home: Home) -> bool:

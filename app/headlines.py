@@ -105,14 +105,20 @@ def headline(best: Row, *, alone: bool) -> str:
 
 
 def sustained(best: Row) -> str:
-    """Return the capacity of a set-up, e.g. `at least 12,180 leases/s`."""
-    sign = {"≥": "at least ", ">": "more than ", "≤": "at most ", "≈": "about "}.get(
-        wording.figure_sign(best["status"], best["qualifier"]), ""
-    )
+    """Return the capacity of a set-up, e.g. `at least 12,170 leases/s`."""
+    return f"{_sign(best)}{wording.number(_rounded(best))} {best['rate_unit']}"
+
+
+def _sign(best: Row) -> str:
     if best["interval_kind"] == "confidence" and best["ci_low"] < best["rate"]:
-        sign = "about "  # another run may give less
-    rate = wording.number(wording.about(best["rate"], best["ci_low"], best["ci_high"]))
-    return f"{sign}{rate} {best['rate_unit']}"
+        return "about "  # another run may give less
+    words = {"≥": "at least ", ">": "more than ", "≤": "at most ", "≈": "about "}
+    return words.get(wording.figure_sign(best["status"], best["qualifier"]), "")
+
+
+def _rounded(best: Row) -> float:
+    """Return the figure without digits that mean nothing; what is at least that is not rounded up."""
+    return wording.about(best["rate"], best["ci_low"], best["ci_high"], down=_sign(best) == "at least ")
 
 
 def certainty(best: Row) -> str:
@@ -278,7 +284,7 @@ def _kind(row: Row) -> tuple[str, ...]:
 
 def figure(row: Row) -> str:
     """Return a bar's label: the figure, and marks for a single run and for findings against it."""
-    rate = wording.about(row["rate"], row["ci_low"], row["ci_high"]) if wording.is_known(row["rate"]) else None
+    rate = _rounded(row) if wording.is_known(row["rate"]) else None
     sign = "<" if row["status"] == "exceeded_at_first_step" else ""
     alone = " · 1 run" if row["origin"] == "measured" and row["runs"] == 1 else ""
     return f"{wording.rate(rate, sign)}{' ⚠' if row['quality'] in ('warn', 'suspect') else ''}{alone}"

@@ -441,11 +441,9 @@ def headline(found: Answer) -> list[str]:
     import pyarrow.compute as pc
 
     loads, known = found.loads, found.candidates
-    parts = [f"{wording.factor(loads[name])} {LOADS[name][0].lower()}" for name in PARTS if loads[name]]
+    parts = [f"{amount(loads[name])} {LOADS[name][0].lower()}" for name in PARTS if loads[name]]
     allowed = ", and the allowances" if loads["needed_lps"] > loads["peak_lps"] else ""
-    said = [
-        f"You need {wording.number(loads['needed_lps'])} leases/s in the busiest minute: {', '.join(parts)}{allowed}."
-    ]
+    said = [f"You need {amount(loads['needed_lps'])} leases/s in the busiest minute: {', '.join(parts)}{allowed}."]
     if not known:
         return said
     enough, unknown = (known.filter(pc.equal(known["meets"], each)) for each in ("yes", "unknown"))
@@ -540,7 +538,8 @@ def as_text(found: Answer) -> str:
     given = [f"{name} {_figure(value)}" for name, value in found.inputs.items() if value != BY_NAME[name].default]
     after = [course_in_words(found), *events_in_words(loads)] if found.measured_lps > 0 else []
     template = jinja2.Template(Path(__file__).with_name("needs.txt").read_text("utf-8"), trim_blocks=True)
-    return template.render(found=found, shown=shown, given=given, after=after, inputs=BY_NAME, figure=_figure)
+    told = {"shown": shown, "given": given, "after": after, "inputs": BY_NAME}
+    return template.render(found=found, figure=_figure, amount=amount, **told)
 
 
 def as_markdown(found: Answer) -> str:
@@ -609,9 +608,9 @@ def _exported(rows: list[dict[str, Any]], form: str) -> str:
 def course_in_words(found: Answer) -> str:
     """Return the course after the event as a sentence."""
     course = found.course
-    begin = f"With {found.measured_lps:,.2f} measured leases/s"
+    begin = f"With {amount(found.measured_lps)} measured leases/s"
     if found.measured_lps == found.loads["needed_lps"]:
-        begin = f"With just the {found.measured_lps:,.2f} leases/s needed,"
+        begin = f"With just the {amount(found.measured_lps)} leases/s needed,"
     most, recovered = course.waiting.max(), course.recovered_s
     if most < 1 and course.repeated.sum() < 1:
         return f"{begin} nobody waits and nobody retries."
@@ -632,16 +631,24 @@ def events_in_words(loads: Mapping[str, float]) -> list[str]:
     if loads["returning_lps"]:
         told.append(
             f"Clients past T1 return when their timers say so, however fast the server is: in the busiest minute, "
-            f"{duration(loads['busiest_after_s'])} after the outage, {loads['returning_lps']:,.2f} leases/s on top "
-            f"of the steady {loads['steady_lps']:,.2f}."
+            f"{duration(loads['busiest_after_s'])} after the outage, {amount(loads['returning_lps'])} leases/s on top "
+            f"of the steady {amount(loads['steady_lps'])}."
         )
     if loads["echo_lps"]:
-        times = f", {loads['echo_lps'] / loads['steady_lps']:,.1f} times the steady load" if loads["steady_lps"] else ""
+        steady = loads["steady_lps"]
+        times = f", {amount(loads['echo_lps'] / steady)} times the steady load" if steady else ""
         told.append(
             f"Leases granted together are renewed together: after {duration(loads['t1_s'])}, and each T1 again, "
-            f"{loads['echo_lps']:,.2f} leases/s{times}."
+            f"{amount(loads['echo_lps'])} leases/s{times}."
         )
     return told
+
+
+def amount(value: float) -> str:
+    """Format a planned figure: two digits below ten, as the inputs are no more exact."""
+    if value >= 9.95 or not value:
+        return f"{value:,.0f}"
+    return f"{value:.2g}" if value >= 0.01 else "<0.01"
 
 
 def duration(seconds: float) -> str:

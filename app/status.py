@@ -32,7 +32,7 @@ def describe(home: Home) -> str:
     batches = committed(home)
     lines = [
         f"home       {home.root}",
-        f"lake       {len(batches)} batches" + (f", newest {batches[-1]}" if batches else ""),
+        f"lake       {len(batches)} batch{'es' * (len(batches) != 1)}" + (f", newest {batches[-1]}" if batches else ""),
     ]
     try:
         warehouse = Warehouse.open(home.warehouse)
@@ -40,7 +40,7 @@ def describe(home: Home) -> str:
         return "\n".join([*lines, "warehouse  not built yet: dropline build"])
     held = warehouse.query("select built_at, lake_batches from build_info").to_pylist()[0]
     behind = len(set(batches) - set(held["lake_batches"]))
-    state = f"{behind} batches behind the lake: dropline build" if behind else "up to date"
+    state = f"{behind} batch{'es' * (behind != 1)} behind the lake: dropline build" if behind else "up to date"
     lines.append(f"warehouse  built {held['built_at']:%Y-%m-%d %H:%M:%S} UTC, {state}")
     lines += ask(warehouse, "status_lines")["line"].to_pylist()
     if suites := gate(home):

@@ -99,11 +99,13 @@ def capacity_range(kind: str | None, low: float | None, high: float | None) -> s
     return f"{RANGES[kind]} {interval(low, high)}"
 
 
-def about(value: float, low: float | None, high: float | None) -> float:
-    """Round an estimate: drop digits that are worth less than a twentieth of its range."""
+def about(value: float, low: float | None, high: float | None, *, down: bool = False) -> float:
+    """Round an estimate, or a lower bound `down`: drop digits that are worth less than a twentieth of its range."""
     if not (is_known(low) and is_known(high)) or high <= low:
         return value
-    return round(value, -math.floor(math.log10((high - low) / 20)))
+    place = math.floor(math.log10((high - low) / 20))
+    rounded = round(value, -place)
+    return rounded - 10.0**place if down and rounded > value else rounded
 
 
 def widening(correlation: float | None) -> float:

@@ -21,6 +21,7 @@ from typing import Final
 from dropline.errors import DroplineError
 from dropline.ingest import log
 from dropline.ingest.lake import Lake
+from dropline.ingest.loader import counted
 from dropline.ingest.parquet import replacing
 from dropline.ingest.verification import MARKER, Fault, batch_of, verify
 from dropline.paths import Home
@@ -44,7 +45,7 @@ class BackedUp:
     def text(self) -> str:
         """Return the result as text."""
         warehouse = "the published warehouse" if self.warehouse else "no warehouse, as none was built yet"
-        held = f"{self.batches} batches, {self.copied} of them copied now, and {warehouse}"
+        held = f"{counted(self.batches, 'batch', 'batches')}, {self.copied} of them copied now, and {warehouse}"
         return f"{self.root} holds {held}; verified. It is a home: dropline --home {self.root} status"
 
 

@@ -84,10 +84,10 @@ class Summary:
         """Return as text: ignored files if wanted, rejects, and the totals; after a `dry` run what would be done."""
         lines = [f"ignored   {each.path}\n          -> {each.rule}" for each in self.ignored if with_ignored]
         lines += [f"rejected  {reject_text(reject, indent=10)}" for reject in self.rejects]
-        news = f"batch {self.batch}: {self.trials} trials" if self.batch else "nothing new"
+        news = f"batch {self.batch}: {counted(self.trials, 'trial', 'trials')}" if self.batch else "nothing new"
         news = f"{counted(self.trials, 'trial', 'trials')}; nothing was written" if dry else news
-        counts = f"{self.seen} files = {self.ingested} ingested + {self.skipped} skipped + {self.rejected} rejected"
-        counts += f" + {len(self.ignored)} ignored"
+        counts = f"{counted(self.seen, 'file', 'files')} = {self.ingested} ingested + {self.skipped} skipped"
+        counts += f" + {self.rejected} rejected + {len(self.ignored)} ignored"
         told = [*lines, *(f"note      {note}" for note in self.notes)]
         changes = [counts, news]
         if self.superseded:

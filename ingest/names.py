@@ -102,7 +102,7 @@ class Name(NamedTuple):
         `known` returns whether a word is a known part of the set-up. `alone`: the file holds a single report. The
         models tell a repetition from a number that counts trials, which goes with one rate only.
         """
-        own = {slot for slot, number in _numbers(self.tokens) if number in rates}
+        own = self._own(rates)
         repetition = self._repetition(own)
         said = self._count(repetition, own) if repetition else None
         dropped = own | ({repetition} if repetition and (said is not None or self._is_step(repetition, own)) else set())
@@ -110,6 +110,14 @@ class Name(NamedTuple):
             dropped.add(repetition)  # it follows the rate in another unit
         words = [word for at in range(len(self.tokens)) if (word := self._word(at, dropped)) and not known(word)]
         return Said(" ".join(words) or None, said)
+
+    def _own(self, rates: Collection[float]) -> set[Slot]:
+        """Return the numbers that are the rate, without one that equals it by chance: `1000rps_1000clients`."""
+        equal = {slot for slot, number in _numbers(self.tokens) if number in rates}
+        words = {(at, n): {*self.tokens[at], *(self.tokens[at - 1] if not n and at else ())} for at, n in equal}
+        counted = {slot for slot in equal if not _QUANTITY.isdisjoint(words[slot])}
+        meant = {slot for slot in equal if _is_rate(self.tokens[slot[0]]) or "r" in words[slot]} or equal - counted
+        return {each for each in equal if not meant or any(one == each or (one, each) in self.paired for one in meant)}
 
     def _repetition(self, own: Collection[Slot]) -> Slot | None:
         """Return the number that may count repetitions: a labelled one, else the last or first separate one."""

@@ -12,7 +12,7 @@ import pyarrow as pa
 from dropline.ingest import views
 from dropline.ingest.files import Found
 from dropline.ingest.lake import Key, Lake
-from dropline.ingest.loader import Intake, in_tasks, printable, reject_text
+from dropline.ingest.loader import Intake, counted, in_tasks, printable, reject_text
 from dropline.ingest.resolve import Resolver
 from dropline.ingest.rows import Outcome, tables
 from dropline.ingest.schema import TABLES
@@ -72,7 +72,7 @@ class Reparsed:
         return "\n".join([*map(printable, lines), self._sum()])
 
     def _sum(self) -> str:
-        said = f"{self.files} files read again"
+        said = f"{counted(self.files, 'file', 'files')} read again"
         if self.without_bytes:
             said += f", {self.without_bytes} without stored bytes left as they are"
         if self.overtaken:
@@ -81,7 +81,7 @@ class Reparsed:
             return f"{said}; nothing changes"
         counts = _counts_text(sum((change.counts for change in self.changes), Counter())) or "no trials"
         turned = f"{len(self.rescued)} rejected files now give trials, {len(self.lost)} no longer do"
-        return f"{said}; batch {self.batch}: {len(self.changes)} files changed: {counts}; {turned}"
+        return f"{said}; batch {self.batch}: {counted(len(self.changes), 'file', 'files')} changed: {counts}; {turned}"
 
 
 def reparse(lake: Lake, *, progress: Callable[[int, int, str], None] | None = None) -> Reparsed:
@@ -176,5 +176,6 @@ def rejects_text(rejected: pa.Table) -> str:
     rows = rejected.to_pylist()
     lines = [f"{row['campaign']}: {reject_text(row, indent=4)}" for row in rows]
     files = len({(row["campaign"], row["source_path"]) for row in rows})
-    counts = f"{len(rows)} rejects in {files} files" if rows else "nothing is rejected"
+    told = f"{counted(len(rows), 'reject', 'rejects')} in {counted(files, 'file', 'files')}"
+    counts = told if rows else "nothing is rejected"
     return "\n".join([*map(printable, lines), counts])

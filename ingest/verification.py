@@ -15,7 +15,7 @@ import duckdb
 
 from dropline.ingest import log, views
 from dropline.ingest.lake import Lake
-from dropline.ingest.loader import printable
+from dropline.ingest.loader import counted, printable
 from dropline.ingest.log import DamagedEntry, Entry, Part
 from dropline.ingest.parquet import reason, sha256_of
 from dropline.paths import Home
@@ -53,7 +53,8 @@ class Verified:
         """Return the result as text: each fault with its file and what to do, then the total."""
         lines = [fault.text() for fault in self.faults]
         lines += [f"set aside  {place}: ingest its files again, then build" for place in self.set_aside]
-        lines.append(f"{self.batches} batches verified, {len(self.faults) or 'no'} faults")
+        faults = counted(len(self.faults), "fault", "faults") if self.faults else "no faults"
+        lines.append(f"{counted(self.batches, 'batch', 'batches')} verified, {faults}")
         return "\n".join(map(printable, lines))
 
 

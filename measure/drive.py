@@ -329,7 +329,7 @@ class _Measurement:
 
 
 def _sentence(found: Capacity) -> str:
-    name = f"{found.configuration}, {found.goal}, {found.runs} runs: "
+    name = f"{found.configuration}, {found.goal}, {found.runs} run{'s' * (found.runs != 1)}: "
     if found.rate is None:
         return f"{name}the limit was not bracketed; change the range of rates"
     low, high = (f"{rate:,.0f}" if rate is not None else "?" for rate in (found.low, found.high))

@@ -49,7 +49,7 @@ def test_ingest_build_sql_status_from_nothing(tmp_path):
 
     asked = dropline("sql", "select offered_rate, completed_exchanges from trials", "-f", "json", home=home)
     assert json.loads(asked.stdout) == [{"offered_rate": 740.0, "completed_exchanges": 2219}]
-    assert "1 batches" in dropline("status", home=home).stdout
+    assert "1 batch," in dropline("status", home=home).stdout
     assert dropline("check", home=home).code == 0
 
 

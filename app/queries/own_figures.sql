@@ -1,5 +1,13 @@
 with
 
+complete as (
+
+    select distinct configuration_id
+    from trials
+    where completed
+
+),
+
 figures as (
 
     select
@@ -30,6 +38,19 @@ figures as (
         quality
     from queries_per_second
     where seen_in = 'throughput'
+    union all
+    select
+        campaign,
+        configuration,
+        runs,
+        null as "at least", -- noqa: RF05
+        null as "rate at the limit", -- noqa: RF05
+        'no complete trial' as status,
+        null as quality
+    from configurations
+    where
+        origin = 'measured'
+        and configuration_id not in (select complete.configuration_id from complete)
 
 )
 

@@ -1,4 +1,4 @@
--- What a warehouse holds, line by line: its measured campaigns, the published figures, the findings.
+-- What a warehouse holds, line by line: its measured campaigns, the published figures, the findings of the measured.
 with
 
 campaign_lines as (
@@ -7,16 +7,28 @@ campaign_lines as (
         1 as place,
         campaign,
         format(
-            'campaign   {}: {} configurations, {} runs, {} trials from {} files ({} rejected)',
+            'campaign   {}: {} configuration{}, {} run{}, {} trial{} from {} file{} ({} rejected)',
             campaign,
             configurations,
+            if(configurations = 1, '', 's'),
             runs,
+            if(runs = 1, '', 's'),
             trials,
+            if(trials = 1, '', 's'),
             files,
+            if(files = 1, '', 's'),
             rejected_files
         ) as line
     from campaigns
     where origin = 'measured'
+
+),
+
+published_configurations as (
+
+    select configuration_id
+    from configurations
+    where origin = 'published'
 
 ),
 
@@ -26,6 +38,9 @@ counted_findings as (
         severity,
         format('{} {}', count(*), severity) as counted
     from quality_findings
+    where
+        subject <> 'figure'
+        and coalesce(configuration_id not in (from published_configurations), true)
     group by severity
 
 ),

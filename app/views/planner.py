@@ -252,9 +252,9 @@ def _choose_setup(ip_version: float) -> planner.Measured | None:
 
 def _show_totals(needed: Mapping[str, float]) -> None:
     with widgets.reserved(widgets.METRICS_PIXELS, horizontal=True):
-        st.metric("LPS needed", wording.number(needed["needed_lps"]), border=True, help="Peak, with the allowances.")
-        st.metric("Steady", wording.number(needed["steady_lps"]), border=True, help="Renewals and new leases.")
-        st.metric("Messages per second", wording.number(needed["peak_messages_per_s"]), border=True, help=MESSAGES)
+        st.metric("LPS needed", planner.amount(needed["needed_lps"]), border=True, help="Peak, with the allowances.")
+        st.metric("Steady", planner.amount(needed["steady_lps"]), border=True, help="Renewals and new leases.")
+        st.metric("Messages per second", planner.amount(needed["peak_messages_per_s"]), border=True, help=MESSAGES)
 
 
 def _against_capacities(found: planner.Answer) -> alt.LayerChart:
@@ -276,7 +276,7 @@ def _against_capacities(found: planner.Answer) -> alt.LayerChart:
             origin = drawn["origin"].iloc[0]
             detail += f"; green: {len(rates)} of {count} capacities, {origin}, with interval or bracket"
     return demand.against_capacities(
-        steps, rates, f"{wording.number(found.loads['needed_lps'])} leases per second are needed", detail
+        steps, rates, f"{planner.amount(found.loads['needed_lps'])} leases per second are needed", detail
     )
 
 
@@ -330,9 +330,10 @@ def _show_parts(found: planner.Answer) -> None:
         config={"LPS": st.column_config.NumberColumn(format="%,.2f")},
     )
     st.caption(
-        f"Steady: {wording.number(needed['needed_steady_lps'])} leases per second with the allowances, "
-        f"{wording.number(needed['steady_messages_per_s'])} messages per second. A server's queue needs at most "
-        f"{wording.number(needed['useful_queue_requests'])} places: in a longer one, clients retry before their turn."
+        f"Steady: {planner.amount(needed['needed_steady_lps'])} leases per second with the allowances, "
+        f"{planner.amount(needed['steady_messages_per_s'])} messages per second. A server's queue needs at most "
+        f"{wording.plural(math.ceil(needed['useful_queue_requests']), 'place')}: in a longer one, clients retry before "
+        "their turn."
     )
 
 
@@ -385,7 +386,7 @@ def _show_configurations(found: planner.Answer) -> None:
     parts = {name: known.filter(pc.equal(known["meets"], meets)) for name, meets in MEETS.items()}
     st.caption(
         f"{len(parts['Enough'])} of {len(known)} known {found.protocol} configurations reach "
-        f"{wording.number(found.loads['needed_lps'])} leases per second. Head-room: the lower end of the interval or "
+        f"{planner.amount(found.loads['needed_lps'])} leases per second. Head-room: the lower end of the interval or "
         "bracket, or a published figure, divided by the need. Not known: the range contains the need, or a ramp ended "
         "below it. Probability: that one more run reaches the need, given the spread of the runs. Laboratory figures "
         "are a maximum."

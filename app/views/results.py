@@ -21,6 +21,7 @@ MOST_ROWS: Final = 12  # of a panel
 MOST_THROUGHPUTS: Final = 1000
 MOST_PUBLISHED: Final = 8  # besides the measured ones
 MOST_REMEMBERED: Final = 32  # answers for a goal and filters
+LATENCIES: Final = ("Latency (ms)", "99 % within (ms)")
 QUERIES: Final = "queries/s"
 FILTERS: Final = {
     "protocol": "Protocol",
@@ -68,7 +69,8 @@ def main() -> None:
     answer = _answer(warehouse.identity, goal, is_published, chosen)
     query_log.note(*answer.asked)
     if not answer.found:
-        st.warning("No results for these filters. Remove one.")
+        without = "No capacity yet: that takes trials at several set rates, as with perfdhcp -r or dnsperf -Q."
+        st.warning("No results for these filters. Remove one." if named else without)
     left, right = st.columns([11, 9], gap="large")
     places = [left.container(), right.container(), right.container()]
     effects = [left.container(), right.container()]
@@ -321,10 +323,14 @@ def _throughputs(warehouse: Warehouse) -> None:
             rate=QUERIES,
             lost="Lost (%)",
             errors="Errors (%)",
-            latency_avg_ms="Latency (ms)",
-            latency_p99_ms="99 % within (ms)",
+            latency_avg_ms=LATENCIES[0],
+            latency_p99_ms=LATENCIES[1],
         ).dropna(axis="columns", how="all"),
         alt="Throughput in queries per second",
+        config={
+            QUERIES: st.column_config.NumberColumn(format="%,.0f"),
+            **{name: st.column_config.NumberColumn(format="%,.2f") for name in ("Lost (%)", "Errors (%)", *LATENCIES)},
+        },
         key="throughput-table",
         height=420,
     )

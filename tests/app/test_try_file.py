@@ -180,7 +180,7 @@ def test_an_operator_may_let_files_be_kept(open_page, warehouse_home, tmp_path, 
     (kept,) = (tmp_path / "uploads").rglob("*.txt")
     assert kept.name == "_b_rate.txt"
     assert kept.read_bytes() == PERFDHCP.read_bytes()
-    assert any("1 files = 1 ingested" in each.value for each in app.code), "and is in the lake"
+    assert any("1 file = 1 ingested" in each.value for each in app.code), "and is in the lake"
     assert uploads.keep(Home(tmp_path), "b.txt", PERFDHCP.read_bytes()) == kept, "the same bytes once"
     assert uploads.keep(Home(tmp_path), "rate.txt", b"other") != kept
 
