@@ -94,7 +94,7 @@ def published_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def bare_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home of outputs that only folders tell apart: no sidecar, no campaign.yaml."""
-    for set_up in ("memfile", "mysql"):
-        runs = ROOT / "examples" / "kea-2.2-backends" / "runs" / f"v4_st_{set_up}_none"
-        shutil.copytree(runs, tmp_path_factory.getbasetemp() / "bare" / set_up, ignore=shutil.ignore_patterns("*.json"))
+    for folder, backend in {"tuned": "memfile", "default": "mysql"}.items():
+        runs = ROOT / "examples" / "kea-2.2-backends" / "runs" / f"v4_st_{backend}_none"
+        shutil.copytree(runs, tmp_path_factory.getbasetemp() / "bare" / folder, ignore=shutil.ignore_patterns("*.json"))
     return once(tmp_path_factory, "bare-home", tmp_path_factory.getbasetemp() / "bare")

@@ -45,7 +45,7 @@ def test_ingest_build_sql_status_from_nothing(tmp_path):
     assert built.code == 0, built.stderr
     assert "1 trial, 1 configuration; findings: " in built.stdout
     figures = [line.split() for line in built.stdout.splitlines() if line.startswith("results ")]
-    assert figures == [["results", "DHCPv4", ".", "1", "740", "leases/s", "above", "722", "never_exceeded", "warn"]]
+    assert figures == [["results", "DHCPv4", "1", "740", "leases/s", "above", "722", "never_exceeded", "warn"]]
 
     asked = dropline("sql", "select offered_rate, completed_exchanges from trials", "-f", "json", home=home)
     assert json.loads(asked.stdout) == [{"offered_rate": 740.0, "completed_exchanges": 2219}]
@@ -62,7 +62,7 @@ def test_a_dry_run_shows_what_would_come_and_writes_nothing(tmp_path):
     shown = dropline("ingest", "--dry-run", str(results), home=home)
     assert not home.exists()
     assert [line.split() for line in shown.stdout.splitlines() if line.startswith("results ")] == [
-        ["results", "DHCPv4", ".", "1", "740", "to", "1,050", "2", "2"]
+        ["results", "DHCPv4", "1", "740", "to", "1,050", "2", "2"]
     ]
     assert shown.stdout.endswith(
         "\n3 files = 2 ingested + 0 skipped + 1 rejected + 0 ignored; 2 trials; nothing was written\n"
