@@ -25,22 +25,12 @@ Row = dict[str, Any]
 DISCOVER_OFFER: Row = {
     **{"exchange": "DISCOVER-OFFER", "position": 0, "sent": 2219, "received": 2219, "drops": 0},
     **{"drop_ratio": 0.0, "drop_ratio_printed": "0", "orphans": 0, "rejected": 0, "collected": 0},
-    **{
-        "min_delay_ms": 0.098,
-        "avg_delay_ms": 0.308,
-        "max_delay_ms": 3.863,
-        "stdev_delay_ms": 0.349,
-    },
+    **{"min_delay_ms": 0.098, "avg_delay_ms": 0.308, "max_delay_ms": 3.863, "stdev_delay_ms": 0.349},
 }
 REQUEST_ACK: Row = {
     **{"exchange": "REQUEST-ACK", "position": 1, "sent": 2219, "received": 2218, "drops": 1},
     **{"drop_ratio": 0.00045, "drop_ratio_printed": "0.045", "orphans": 0, "rejected": 0},
-    **{
-        "min_delay_ms": 0.728,
-        "avg_delay_ms": 2.411,
-        "max_delay_ms": 27.746,
-        "stdev_delay_ms": 4.297,
-    },
+    **{"min_delay_ms": 0.728, "avg_delay_ms": 2.411, "max_delay_ms": 27.746, "stdev_delay_ms": 4.297},
 }
 TRIAL: Row = {
     **{"source_sha256": "00", "report_index": 0, "tool": "perfdhcp", "completed": True},

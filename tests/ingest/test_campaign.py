@@ -32,12 +32,7 @@ def test_the_published_schema_is_the_model():
 
 def test_only_the_name_is_required_and_the_method_is_that_of_isc():
     read = campaign("campaign: kea-2.2\n")
-    assert dict(read.method) == {
-        "discard_lowest": 1,
-        "discard_highest": 1,
-        "discard_from_runs": 5,
-        "exceed_ratio": 0.5,
-    }
+    assert dict(read.method) == {"discard_lowest": 1, "discard_highest": 1, "discard_from_runs": 5, "exceed_ratio": 0.5}
     assert read.sidecar == ("{stem}.json", "{stem}.meta.json", "{prefix}-meta.json", "meta.json")
 
 
@@ -133,11 +128,7 @@ MATCHES = [
     (CAPTURES, "v4_mt4_memfile_none/rep3/rate1050.txt.gz", None),
     (CAPTURES, "v4_mt4_memfile_none/repX/rate1050.txt", None),
     (CAPTURES, "v4_mt4_memfile/rep1/rate1050.txt", None),
-    (
-        "{backend}/rate{offered_rate}",
-        "mysql/rate10.5",
-        {"backend": "mysql", "offered_rate": "10.5"},
-    ),
+    ("{backend}/rate{offered_rate}", "mysql/rate10.5", {"backend": "mysql", "offered_rate": "10.5"}),
     ("**/{backend}/{_}.txt", "mysql/x.txt", {"backend": "mysql"}),
     ("**/{backend}/{_}.txt", "a/b/mysql/x.txt", {"backend": "mysql"}),
     ("runs/**/{_}-{threads}t.log", "runs/a/b-4t.log", {"threads": "4"}),

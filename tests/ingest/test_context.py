@@ -10,15 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dropline.ingest.campaign import Campaign
-from dropline.ingest.context import (
-    WATCHED,
-    Context,
-    ServerConfig,
-    ServerConfigs,
-    context_path,
-    gather,
-    read_sidecar,
-)
+from dropline.ingest.context import WATCHED, Context, ServerConfig, ServerConfigs, context_path, gather, read_sidecar
 from dropline.ingest.formats import Rejected
 from dropline.ingest.schema import OBSERVATIONS, TRIALS
 
@@ -203,10 +195,7 @@ def test_own_sidecar_fields_replace_the_known_ones_and_values_are_translated():
 )
 def test_folders_of_repetitions_count_and_do_not_name_the_set_up(path, repetition, folder):
     row, sources, _ = resolve(path=path)
-    assert (row.get("repetition"), sources.get("repetition")) == (
-        repetition,
-        "path" if repetition else None,
-    )
+    assert (row.get("repetition"), sources.get("repetition")) == (repetition, "path" if repetition else None)
     assert (row["name_words"] or ".") == folder == context_path(path, {})
 
 
@@ -244,10 +233,7 @@ def test_the_default_threading_of_a_kea_follows_its_version(version, threading):
 )
 def test_a_servers_configuration_is_found_by_digest_then_by_path(sidecar, found, warned):
     servers = known(
-        config("configs/a.json", "1"),
-        config("configs/b.json", "2"),
-        config("x/c.json", "4"),
-        config("y/c.json", "5"),
+        config("configs/a.json", "1"), config("configs/b.json", "2"), config("x/c.json", "4"), config("y/c.json", "5")
     )
     row, _, context = resolve(sidecar, servers=servers)
     assert row["server_config_id"] == (f"id-{found}" if found else None)
@@ -305,15 +291,7 @@ def test_a_sidecar_of_another_output_is_told():
 
 
 @pytest.mark.parametrize(
-    ("data", "line"),
-    [
-        (b"", 1),
-        (b"{\n\n]", 3),
-        (b"[1]", 1),
-        (b"\xff{}", 1),
-        (b"[" * 100_000, 1),
-        (b"9" * 10_000, 1),
-    ],
+    ("data", "line"), [(b"", 1), (b"{\n\n]", 3), (b"[1]", 1), (b"\xff{}", 1), (b"[" * 100_000, 1), (b"9" * 10_000, 1)]
 )
 def test_a_broken_sidecar_is_refused_with_its_line(data, line):
     with pytest.raises(Rejected) as caught:

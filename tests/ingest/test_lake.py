@@ -154,9 +154,7 @@ def test_current_files_does_not_read_contents(lake, monkeypatch):
     asked = []
     read_table = pq.read_table
     monkeypatch.setattr(
-        pq,
-        "read_table",
-        lambda *a, columns, **k: asked.extend(columns) or read_table(*a, columns=columns, **k),
+        pq, "read_table", lambda *a, columns, **k: asked.extend(columns) or read_table(*a, columns=columns, **k)
     )
     assert lake.current_files()
     assert asked

@@ -56,11 +56,7 @@ def make_home(root):
     lake = Lake.create(home.lake)
     for path in "ab":
         lake.commit(
-            {
-                "raw_files": kept(**{path: CONTENT}),
-                "trials": trials(**{path: "1"}),
-                "exchanges": exchanges(f"{path}-1"),
-            }
+            {"raw_files": kept(**{path: CONTENT}), "trials": trials(**{path: "1"}), "exchanges": exchanges(f"{path}-1")}
         )
     with duckdb.connect(str(home.warehouse)) as connection:
         connection.execute("create table build_info as select $1::varchar[] as lake_batches", [lake.batches()])
@@ -151,9 +147,7 @@ def test_an_observation_belongs_to_a_trial_or_to_a_file(tmp_path, trial, path, o
     home = Home.chosen(tmp_path)
     row = {"trial_id": trial, "batch": "", "campaign": "c", "source_path": path, "metric": "cpu", "value": 1.0}
     observed = pa.Table.from_pylist([row], schema=TABLES["observations"])
-    Lake.create(home.lake).commit(
-        {"raw_files": kept(a=CONTENT), "trials": trials(a="1"), "observations": observed},
-    )
+    Lake.create(home.lake).commit({"raw_files": kept(a=CONTENT), "trials": trials(a="1"), "observations": observed})
     assert len(verify(home).faults) == orphans
 
 

@@ -73,10 +73,7 @@ def test_a_changed_context_supersedes_too(tree, lake):
     (tree / SIDECAR).write_text(json.dumps(sidecar | {"backend_version": "9.9"}))
     summary = ingest([tree], lake)
     assert (summary.ingested, summary.trials) == (2, 1)
-    assert [t["backend_version"] for t in rows(lake, "trials", source_path=OUTPUT)] == [
-        "2.1",
-        "9.9",
-    ]
+    assert [t["backend_version"] for t in rows(lake, "trials", source_path=OUTPUT)] == ["2.1", "9.9"]
     yaml = (tree / "campaign.yaml").read_text().replace("kea-netns-2core", "lab")
     (tree / "campaign.yaml").write_text(yaml)
     assert ingest([tree], lake).trials == 7
@@ -278,10 +275,7 @@ def test_pipes_are_refused_without_being_opened_and_large_files_without_being_re
         summary = ingest([bare], lake)
         assert "regular file" in reasons(summary)["pipe.txt"]
         assert "limit of 4000" in reasons(summary)["large.txt"]
-        assert (summary.rejected, summary.trials + summary.skipped) == (
-            3,
-            2 if summary.batch else 4,
-        )
+        assert (summary.rejected, summary.trials + summary.skipped) == (3, 2 if summary.batch else 4)
     assert len(rows(lake, "raw_files", status="rejected", content=None)) == 3
 
 

@@ -162,10 +162,7 @@ def test_empty_file_says_so(data):
         lambda data: b"Script started on 2026-11-20\n" + data + b"\nScript done on 2026-11-20\n",
         lambda data: b"\x1b[?2004l\r" + data.replace(b"***", b"\x1b[1m***\x1b[0m"),
     ],
-    ids=[
-        *("crlf", "crcrlf", "cr", "gzip-members", "nul", "indented"),
-        *("typescript", "escapes"),
-    ],
+    ids=[*("crlf", "crcrlf", "cr", "gzip-members", "nul", "indented"), *("typescript", "escapes")],
 )
 def test_way_of_recording_does_not_change_the_trial(name, wrap):
     data = wrap(capture(name))
