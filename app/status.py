@@ -46,5 +46,6 @@ def describe(home: Home) -> str:
     if suites := gate(home):
         failed = sum(suite["failures"] for suite in suites)
         held = sum(suite["successes"] for suite in suites)
-        lines.append(f"gate       {held} expectations passed, {failed} failed")
+        severities = ", ".join(sorted({suite["severity"] for suite in suites if suite["severity"]}))
+        lines.append(f"gate       {held} expectations passed, {failed} failed" + (f" ({severities})" if failed else ""))
     return "\n".join(lines)

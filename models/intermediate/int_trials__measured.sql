@@ -236,8 +236,10 @@ with_rates as (
             else coalesce(observed_send_rate, (requests_sent + 1) / nullif(coalesce(sending_s, test_period_s), 0))
         end as send_rate,
         -- Little's law: how many requests waited in the mean, of as many as the generator allows
-        (case when received = 0 then 0 else received * latency_avg_ms / 1000 end + unanswered * coalesce(drop_time_s, 0))
-        / nullif(duration_s * outstanding_window, 0) as waiting_ratio
+        (
+            case when received = 0 then 0 else received * latency_avg_ms / 1000 end
+            + unanswered * coalesce(drop_time_s, 0)
+        ) / nullif(duration_s * outstanding_window, 0) as waiting_ratio
     from with_drained
 
 ),
