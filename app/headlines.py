@@ -106,7 +106,7 @@ def headline(best: Row, *, alone: bool) -> str:
 
 def sustained(best: Row) -> str:
     """Return the capacity of a set-up, e.g. `at least 12,170 leases/s`."""
-    return f"{_sign(best)}{wording.number(_rounded(best))} {best['rate_unit']}"
+    return f"{_sign(best)}{wording.rate(rounded(best))} {best['rate_unit']}"
 
 
 def _sign(best: Row) -> str:
@@ -116,8 +116,10 @@ def _sign(best: Row) -> str:
     return words.get(wording.figure_sign(best["status"], best["qualifier"]), "")
 
 
-def _rounded(best: Row) -> float:
+def rounded(best: Row) -> float | None:
     """Return the figure without digits that mean nothing; what is at least that is not rounded up."""
+    if not wording.is_known(best["rate"]):
+        return None
     return wording.about(best["rate"], best["ci_low"], best["ci_high"], down=_sign(best) == "at least ")
 
 
@@ -284,10 +286,9 @@ def _kind(row: Row) -> tuple[str, ...]:
 
 def figure(row: Row) -> str:
     """Return a bar's label: the figure, and marks for a single run and for findings against it."""
-    rate = _rounded(row) if wording.is_known(row["rate"]) else None
     sign = "<" if row["status"] == "exceeded_at_first_step" else ""
     alone = " · 1 run" if row["origin"] == "measured" and row["runs"] == 1 else ""
-    return f"{wording.rate(rate, sign)}{' ⚠' if row['quality'] in ('warn', 'suspect') else ''}{alone}"
+    return f"{wording.rate(rounded(row), sign)}{' ⚠' if row['quality'] in ('warn', 'suspect') else ''}{alone}"
 
 
 def pair_names(pairs: Sequence[Row], factor: str) -> list[str]:

@@ -113,7 +113,7 @@ def _choose_configurations(frame: pd.DataFrame, matches: int) -> list[int]:
     return widgets.choose_rows(
         view_tables.headed(
             frame.assign(
-                capacity=view_tables.texts(frame, wording.about, "rate", "ci_low", "ci_high"),
+                capacity=[*map(headlines.rounded, frame.reindex(columns=headlines.COLUMNS).to_dict("records"))],
                 interval=frame["interval"].where(frame["ci_low"].notna(), None),
                 within=view_tables.texts(frame, _within, "loss_goal", "loss_limit", "loss_basis"),
                 quality_shown=frame["quality_shown"].where(frame["quality"].notna(), None),
