@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -15,7 +15,7 @@ from typing import Any, Final
 from dropline.ingest.campaign import FIELDS, Campaign
 from dropline.ingest.formats import Rejected, Row
 from dropline.ingest.formats.perfdhcp_options import told_by_command
-from dropline.ingest.names import REPETITION, Name, numbered, split, without_archive, without_times
+from dropline.ingest.names import REPETITION, Name, numbered, without_archive, without_times, words_of
 from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.servers import kea
 from dropline.ingest.synonyms import normalise, told
@@ -155,7 +155,7 @@ class Context:
         # Kea may ignore its own thread-pool-size.
         if threads and "threading" not in resolved and not by.startswith(_SERVER):
             resolved["threading"], sources["threading"] = "multi" if threads > 1 else "single", by
-        for column, value, _ in _named(["".join(parts) for parts in banner.tokens], {*resolved}) if banner else ():
+        for column, value, _ in _named(banner.words, {*resolved}) if banner else ():
             resolved[column], sources[column] = value, _BANNER
         counted = self._folder_count(resolved, sources, offered)
         folder = context_path(self.path, resolved, counted)
@@ -324,29 +324,24 @@ def gather(
     if server:
         claims = [*_server_claims(server, [*claims, *defaults]), *claims]
     if not found:
-        words = [word for level in path.split("/")[:-1] for word in _tokens(level)]
-        words += ["".join(parts) for parts in name.tokens] if name else []
-        claims += _named(words, {column for column, *_ in claims})
+        told_by = [word for level in path.split("/")[:-1] for word in words_of(level)]
+        claims += _named([*told_by, *(name.words if name else ())], {column for column, *_ in claims})
     if not campaign:
-        claims += _named(_tokens(scope.rpartition("/")[2]), {column for column, *_ in claims})
+        claims += _named(words_of(scope.rpartition("/")[2]), {column for column, *_ in claims})
     claims += defaults
     own = {"host_id": host_id, "server_config_id": server.row["server_config_id"] if server else None}
     level = None if found else level
     return Context(tuple(claims), tuple(notes), tuple(watched(contents)), own, path, shared, name, level)
 
 
-def _named(words: Iterable[str], known: Collection[str]) -> list[Claim]:
+def _named(names: Sequence[str], known: Collection[str]) -> list[Claim]:
     """Return what the words of names say of columns that are not `known`; two words that differ say nothing."""
-    said: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for meant in filter(None, map(told, words)):
-        said[next(iter(meant))].append(meant)
-    return [
-        (column, value, _NAMES)
-        for first in _IN_NAMES
-        if first not in known and said[first] and all(each == said[first][0] for each in said[first])
-        for column, value in said[first][0].items()
-        if column not in known
-    ]
+    claims: list[Claim] = []
+    for column in _IN_NAMES:
+        meant = [each for each in map(told, names) if column in each]
+        if column not in known and meant and all(each == meant[0] for each in meant):
+            claims += [(name, value, _NAMES) for name, value in meant[0].items() if name not in known]
+    return claims
 
 
 def settle(claims: Iterable[Claim]) -> tuple[Row, dict[str, str], list[str]]:
@@ -399,9 +394,9 @@ def context_path(path: str, known: Mapping[str, Any], counted: int | None = None
 
 def _unknown(level: str, known: Mapping[str, Any]) -> str:
     """Return the name of a folder without the words that tell what is known of the configuration."""
-    words = _tokens(level)
-    left = [word for word in words if not _tells(told(word), known)]
-    return level if len(left) == len(words) else "-".join(left)
+    every = words_of(level)
+    left = [word for word in every if not _tells(told(word), known)]
+    return level if len(left) == len(every) else "-".join(left)
 
 
 def _tells(meant: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
@@ -426,12 +421,6 @@ def _is_known(word: str, path: str, facts: Row, known: Row) -> bool:
         if meant.get(column) == value and _tells(meant, known):
             return True
     return False
-
-
-@lru_cache(maxsize=4096)
-def _tokens(level: str) -> tuple[str, ...]:
-    """Return the words of a folder's name."""
-    return tuple("".join(parts) for parts in split(level))
 
 
 @lru_cache(maxsize=1024)  # the trials of a ramp share a folder

@@ -13,9 +13,9 @@ from dropline.ingest.change_detection import Known
 from dropline.ingest.files import Found, IntakeError, Kind, survey
 from dropline.ingest.identity import Identities
 from dropline.ingest.lake import Lake
-from dropline.ingest.names import COUNTING, PHRASE, level_counts, split
+from dropline.ingest.names import COUNTING, level_counts, words_of
 from dropline.ingest.resolve import Resolver
-from dropline.ingest.synonyms import BACKENDS, CLOSED, normalise, told
+from dropline.ingest.synonyms import BACKENDS, CLOSED, PHRASE, normalise, told
 
 _PARSED: Final = 500  # outputs parsed for their rates
 _TIME_OF_DAY: Final = re.compile(r"[0-2]\d[-:.h]?[0-5]\d(?:[-:.m]?[0-5]\d)?")
@@ -172,7 +172,7 @@ def _part(rates: Sequence[float | None], used: set[str], above: str, below: str,
         return words[0]
     if len({*words}) == 1 or column == "repetition" or not _are_set_ups(words, rates):
         return "{_}"
-    if "scenario" in used or any(told("".join(parts)) for word in words for parts in split(word)):
+    if "scenario" in used or any(told(each) for word in words for each in words_of(word)):
         return _UNTOLD
     used.add("scenario")
     return "{scenario}"
@@ -183,7 +183,7 @@ def _are_set_ups(words: Sequence[str], rates: Sequence[float | None]) -> bool:
     tried: dict[str, set[float | None]] = defaultdict(set)
     for word, rate in zip(words, rates, strict=True):
         tried[word].add(rate)
-    is_time = all(not split(word) or _TIME_OF_DAY.fullmatch(word) for word in words)
+    is_time = all(not words_of(word) or _TIME_OF_DAY.fullmatch(word) for word in words)
     follows_rate = len({*rates}) > 1 and any(len(each) == 1 and each != {None} for each in tried.values())
     return not is_time and not follows_rate
 

@@ -12,6 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from dropline.ingest.synonyms import PHRASE
+
 Slot = tuple[int, int]  # token, and part of it
 _Parts = tuple[str, ...]
 
@@ -31,13 +33,6 @@ _INSTANT: Final = re.compile(
 )
 _DATE_DIGITS: Final = 8
 _NUMBERED: Final = re.compile(r"(?:(.*\w)[-_ ]+\(?)?([0-9]{1,9})\)?")
-# A single word, whatever separates its parts.
-PHRASE: Final = re.compile(
-    r"(?<![^\W_])(?:(?:ha[-_ .])?(?:hot[-_ .]standby|load[-_ .]balancing|passive[-_ .]backup)|no[-_ .]ha"
-    r"|ha[-_ .](?:hs|lb|pb|none|off|no)|single[-_ .]server|(?:single|multi)[-_ .]thread(?:ed)?"
-    r"|mt[-_ .](?:on|off|yes|no))(?![^\W_])",
-    re.IGNORECASE,
-)
 _SEPARATORS: Final = re.compile(r"[\s_\-,;+=@#()\[\]{}~]+|(?<!\d)\.|\.(?!\d)|(?<=\d{3})\.(?=\d{1,3}\Z)")
 _PART: Final = re.compile(r"\d+(?:\.\d+)*|[^\d]+")
 _RATE_BEFORE: Final = frozenset({"rate", "q", "qps", "pps", "lps", "rps", "cps", "load", "offered"})
@@ -90,6 +85,11 @@ class Name(NamedTuple):
     tokens: tuple[_Parts, ...]  # its words in lower case, without ending and time, each split into letters and numbers
     counting: tuple[Slot, ...] = ()  # the numbers that count without a gap over the names of the same form
     paired: tuple[tuple[Slot, Slot], ...] = ()  # of two numbers, those whose values correspond one to one
+
+    @property
+    def words(self) -> list[str]:
+        """Its words, each in one piece."""
+        return [*map("".join, self.tokens)]
 
     @property
     def is_plain(self) -> bool:
@@ -210,6 +210,12 @@ def split(file: str) -> tuple[_Parts, ...]:
     stem = PHRASE.sub(lambda found: re.sub(r"[-_ .]", "", found[0]), _INSTANT.sub(" ", stem))
     words = _SEPARATORS.split(stem)
     return tuple(tuple(_PART.findall(word)) for word in words if word)
+
+
+@lru_cache(maxsize=4096)
+def words_of(level: str) -> tuple[str, ...]:
+    """Return the words of a folder's name, each in one piece."""
+    return tuple(map("".join, split(level)))
 
 
 def counts(numbers: Collection[str]) -> bool:

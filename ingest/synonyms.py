@@ -56,21 +56,24 @@ _SYNONYMS: Final[dict[str, dict[str, str]]] = {
     | {"hs": "hot-standby", "lb": "load-balancing", "pb": "passive-backup"},
 }
 BACKENDS: Final = frozenset({"memfile", "mysql", "postgresql", "cassandra", "lmdb", "sqlite", *_SYNONYMS["backend"]})
-# Words that mean one thing wherever a name has them, without what separates their parts.
-_CLEAR: Final[dict[str, tuple[str, str]]] = {
+# Words that mean one thing wherever a name has them; a hyphen may be another separator, or none.
+_MEANINGS: Final[dict[str, tuple[str, str]]] = {
     **{word: ("backend", _SYNONYMS["backend"].get(word, word)) for word in BACKENDS},
     **{
         word: ("protocol", said)
         for word, said in _SYNONYMS["protocol"].items()
         if word in {"v4", "v6", "ipv4", "ipv6", "dhcp4", "dhcp6", "dhcpv4", "dhcpv6"}
     },
-    **dict.fromkeys(("st", "mtoff", "mtno", "singlethread", "singlethreaded"), ("threading", "single")),
-    **dict.fromkeys(("mt", "mton", "mtyes", "multithread", "multithreaded"), ("threading", "multi")),
-    **dict.fromkeys(("standalone", "singleserver", "noha", "hanone", "haoff", "hano"), ("ha_mode", "none")),
-    **dict.fromkeys(("hotstandby", "hahotstandby", "hahs"), ("ha_mode", "hot-standby")),
-    **dict.fromkeys(("loadbalancing", "haloadbalancing", "halb"), ("ha_mode", "load-balancing")),
-    **dict.fromkeys(("passivebackup", "hapassivebackup", "hapb"), ("ha_mode", "passive-backup")),
+    **dict.fromkeys(("st", "mt-off", "mt-no", "single-thread", "single-threaded"), ("threading", "single")),
+    **dict.fromkeys(("mt", "mt-on", "mt-yes", "multi-thread", "multi-threaded"), ("threading", "multi")),
+    **dict.fromkeys(("standalone", "single-server", "no-ha", "ha-none", "ha-off", "ha-no"), ("ha_mode", "none")),
+    **dict.fromkeys(("hot-standby", "ha-hot-standby", "ha-hs"), ("ha_mode", "hot-standby")),
+    **dict.fromkeys(("load-balancing", "ha-load-balancing", "ha-lb"), ("ha_mode", "load-balancing")),
+    **dict.fromkeys(("passive-backup", "ha-passive-backup", "ha-pb"), ("ha_mode", "passive-backup")),
 }
+_CLEAR: Final = {word.replace("-", ""): meaning for word, meaning in _MEANINGS.items()}
+_HYPHENATED: Final = "|".join(sorted((word for word in _MEANINGS if "-" in word), key=len, reverse=True))
+PHRASE: Final = re.compile(rf"(?<![^\W_])(?:{_HYPHENATED.replace('-', '[-_ .]')})(?![^\W_])", re.IGNORECASE)
 _MULTI_WITH_THREADS: Final = re.compile(r"(?:mt|multi)[-_ ]?(?:x)?([0-9]{1,6})")
 _VERSION: Final = re.compile(r"[0-9]+(?:\.[0-9]+)+(?:-MariaDB)?")
 # A release with its stage (`2.7.0-git`, `9.20.0rc1`, `9.16.1-P2`), without a distribution's suffix.

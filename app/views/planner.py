@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any, Final, Literal
 
 import altair as alt
+import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -38,7 +39,7 @@ def main() -> None:
     chosen = widgets.choose_one("Start from", "preset", titles, on_change=_apply_preset)
     if chosen in planner.PRESETS:
         st.caption(wording.plain(planner.PRESETS[chosen].source))
-    warehouse, calculator = _warehouse(), st.cache_resource(show_spinner=False)(planner.blank)()
+    warehouse, calculator = _warehouse(), _calculator()
     try:
         inputs, measured_lps, setup = _ask_all()
         found = planner.answer(warehouse, inputs, measured_lps, setup, calculator)
@@ -61,6 +62,11 @@ def main() -> None:
     _show_influences(found)
     _show_course(found)
     _show_configurations(found)
+
+
+@st.cache_resource(show_spinner=False)
+def _calculator() -> duckdb.DuckDBPyConnection:
+    return planner.blank()
 
 
 def _warehouse() -> Warehouse | None:
