@@ -111,50 +111,51 @@ bench-statistics: .venv/.ready-dev .venv-otava/.ready ## show by simulation what
 	@$(BIN)/python -m benchmarks.scaling
 	@PYTHONPATH=.venv/checkout .venv-otava/bin/python -m benchmarks.changes
 
-lock: ## pin the packages again (needs uv)
-	uv pip compile pyproject.toml $(LOCK) -o requirements.lock
-	uv pip compile pyproject.toml --extra dev --extra browser -c requirements.lock $(LOCK) -o requirements-dev.lock
-	uv pip compile requirements-spark.in $(LOCK) -o requirements-spark.lock
-	uv pip compile requirements-otava.in $(LOCK) -o requirements-otava.lock
-	uv pip compile requirements-client.in $(LOCK) -o requirements-client.lock
-	uv pip compile requirements-peers.in -c requirements-dev.lock $(addprefix --no-emit-package ,numpy pandas pyarrow python-dateutil six tzdata) $(LOCK) -o requirements-peers.lock
+lock: setup ## pin the packages again
+	$(BIN)/uv pip compile pyproject.toml $(LOCK) -o requirements.lock
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra browser -c requirements.lock $(LOCK) -o requirements-dev.lock
+	for name in setup spark otava client; do $(BIN)/uv pip compile requirements-$$name.in $(LOCK) -o requirements-$$name.lock; done
+	$(BIN)/uv pip compile requirements-peers.in -c requirements-dev.lock $(addprefix --no-emit-package ,numpy pandas pyarrow python-dateutil six tzdata) $(LOCK) -o requirements-peers.lock
 
 LOCK := --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-header --no-annotate --no-emit-index-url
 
 clean: ## remove everything that make made, but not the data
 	rm -rf .venv .venv-otava .venv-peers .venv-spark .mypy_cache .ruff_cache .pytest_cache .hypothesis target logs docs/site *.egg-info
 
-# The locks are complete, and what is never imported need not be compiled: twice as fast.
-PIP := -m pip install --quiet --disable-pip-version-check --no-deps --no-compile
+# The locks are complete. uv installs in 2 s what takes pip 25; where only pip is told of a mirror, pip does it.
+HASHED := --quiet --no-deps --require-hashes --requirement
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+install = $(BIN)/uv pip install --python $(1) $(2) || $(PIP) --python $(1) install --no-compile $(2)
 
-.venv/.ready: requirements.lock pyproject.toml
+.venv/.ready: requirements-setup.lock requirements.lock pyproject.toml
 	@echo "==> Setting up .venv"
 	@$(PYTHON) -c 'import sys; sys.exit("Dropline needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; try: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/python $(PIP) --require-hashes --requirement requirements.lock
-	@$(BIN)/python $(PIP) --no-build-isolation --editable .
+	@$(PIP) install $(HASHED) requirements-setup.lock
+	@$(call install,.venv,$(HASHED) requirements.lock)
+	@$(call install,.venv,--quiet --no-deps --no-build-isolation --editable .)
 	@touch $@
 
 .venv/.ready-dev: .venv/.ready requirements-dev.lock
 	@echo "==> Adding what the tests need"
-	@$(BIN)/python $(PIP) --require-hashes --requirement requirements-dev.lock
+	@$(call install,.venv,$(HASHED) requirements-dev.lock)
 	@mkdir -p .venv/checkout && ln -sfn ../.. .venv/checkout/dropline # by which mypy finds the package
 	@touch $@
 
-.venv-otava/.ready: requirements-otava.lock
+.venv-otava/.ready: requirements-otava.lock .venv/.ready
 	@echo "==> Setting up Apache Otava, to run beside it"
-	@$(PYTHON) -m venv .venv-otava
-	@.venv-otava/bin/python $(PIP) --require-hashes --requirement $<
+	@$(BIN)/uv venv --quiet --clear --python $(PYTHON) .venv-otava
+	@$(call install,.venv-otava,$(HASHED) $<)
 	@touch $@
 
 .venv-peers/.ready: requirements-peers.lock .venv/.ready-dev
 	@echo "==> Setting up Polars and ClickHouse, to run beside it"
 	@rm -rf .venv-peers
-	@$(BIN)/python $(PIP) --require-hashes --requirement $< --target .venv-peers
+	@$(call install,.venv,$(HASHED) $< --target .venv-peers)
 	@touch $@
 
-.venv-spark/.ready: requirements-spark.lock
+.venv-spark/.ready: requirements-spark.lock .venv/.ready
 	@echo "==> Setting up Apache Spark, in an environment of its own"
-	@$(PYTHON) -m venv .venv-spark
-	@.venv-spark/bin/python $(PIP) --require-hashes --requirement $<
+	@$(BIN)/uv venv --quiet --clear --python $(PYTHON) .venv-spark
+	@$(call install,.venv-spark,$(HASHED) $<)
 	@touch $@

@@ -30,8 +30,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="The embedded SQL warehouse for benchmark results of network servers.\n\n"
-    "`ingest` reads raw perfdhcp output, `build` computes leases per second, `app` and `sql` show them. `up` does it "
-    "all. Exit codes: 0 success, 1 something was rejected or a check failed, 2 wrong usage.",
+    "`ingest` reads what benchmark tools wrote, `build` computes leases per second, `app` and `sql` show them; "
+    "`up` does all. Exit codes: 0 success, 1 something was rejected or a check failed, 2 wrong usage.",
 )
 
 _SHOWN_FIGURES = 40
@@ -42,6 +42,14 @@ Paths = Annotated[
 FORMAT: Final = typer.Option("--format", "-f", help="Output format.")
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file instead of standard output.")]
 Port = Annotated[int, typer.Option(min=1, max=65535, help="Port of the dashboard.")]
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"dropline {version('dropline')}")
+        raise typer.Exit
 
 
 @app.callback()
@@ -56,6 +64,9 @@ def _choose_home(
             metavar="PATH",
         ),
     ] = None,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
 ) -> None:
     context.obj = Home.chosen(home)
     if {"--help", "-h"} & set(sys.argv):

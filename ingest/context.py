@@ -61,7 +61,7 @@ _SERVER: Final = "server configuration "
 _DEFAULTS: Final = "campaign.yaml defaults"
 SIDECAR_OF: Final = "sidecar "
 _SET_UP: Final = frozenset({"backend", "threading", "scenario"})  # a source of one of these describes the set-up
-_IN_NAMES: Final = ("backend", "threading", "ha_mode")  # may be read from any word of a path
+_IN_NAMES: Final = ("backend", "threading", "threads", "ha_mode")  # may be read from any word of a path
 MAX_OBSERVATIONS: Final = 1000
 SERVERS: Final = ("config", "server_config", "config_sha256")  # keys of a sidecar that name a server's configuration
 METRICS: Final = (
@@ -141,22 +141,23 @@ class Context:
         unsaid = frozenset() if alone and not self.shared else _OF_ONE_PROCESS
         if facts.get("command"):  # the report's command and the one that was called differ by the program's folder
             unsaid |= {"command"}
-        outside = [claim for claim in self.claims if claim[0] not in unsaid]
+        tool = facts.get("tool")
+        outside = [claim for claim in _of_server(self.claims, tool) if claim[0] not in unsaid]
         strong = _RESOLVED - {"scenario"} if any(claim[0] == "scenario" for claim in outside) else _RESOLVED
         text = [(column, value, "text") for column, value in facts.items() if column in strong]
         resolved, sources, conflicts = settle(text + outside)
-        if facts.get("tool") == "perfdhcp" and not facts.get("command"):  # -C leaves it out
+        if tool == "perfdhcp" and not facts.get("command"):  # -C leaves it out
             facts = facts | told_by_command(resolved.get("command"), facts)
         planned, sent = resolved.get("requests_planned"), facts.get("sent")
         whole = bool(facts.get("completed")) or (planned is not None and sent is not None and sent >= planned)
         completed = whole and bool(resolved.get("completed", True))
         offered = {*rates, *filter(None, [resolved.get("offered_rate")])}
+        for column, value, _ in _of_server(_named(banner.words, {*resolved}), tool) if banner else ():
+            resolved[column], sources[column] = value, _BANNER
         threads, by = resolved.get("threads"), sources.get("threads", "")
         # Kea may ignore its own thread-pool-size.
         if threads and "threading" not in resolved and not by.startswith(_SERVER):
             resolved["threading"], sources["threading"] = "multi" if threads > 1 else "single", by
-        for column, value, _ in _named(banner.words, {*resolved}) if banner else ():
-            resolved[column], sources[column] = value, _BANNER
         counted = self._folder_count(resolved, sources, offered)
         folder = context_path(self.path, resolved, counted)
         words = self._name_words(facts, resolved, sources, offered, banner, alone=alone)
@@ -336,12 +337,19 @@ def gather(
 
 def _named(names: Sequence[str], known: Collection[str]) -> list[Claim]:
     """Return what the words of names say of columns that are not `known`; two words that differ say nothing."""
+    said = [*map(told, names)]
     claims: list[Claim] = []
     for column in _IN_NAMES:
-        meant = [each for each in map(told, names) if column in each]
-        if column not in known and meant and all(each == meant[0] for each in meant):
-            claims += [(name, value, _NAMES) for name, value in meant[0].items() if name not in known]
+        meant = {each[column] for each in said if column in each}
+        if column not in known and len(meant) == 1:
+            claims.append((column, meant.pop(), _NAMES))
     return claims
+
+
+def _of_server(claims: Collection[Claim], tool: str | None) -> list[Claim]:
+    """Return the claims without threads that may be the generator's: a name tells only a number, as in `threads4`."""
+    unclear = tool != "perfdhcp" and not any(claim[::2] == ("threading", _NAMES) for claim in claims)
+    return [claim for claim in claims if not unclear or claim[::2] != ("threads", _NAMES)]
 
 
 def settle(claims: Iterable[Claim]) -> tuple[Row, dict[str, str], list[str]]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from dropline.ingest.synonyms import PHRASE
+from dropline.ingest.synonyms import PHRASE, THREADS
 
 Slot = tuple[int, int]  # token, and part of it
 _Parts = tuple[str, ...]
@@ -207,7 +207,11 @@ def split(file: str) -> tuple[_Parts, ...]:
     stem = file.lower()
     while (ending := stem.rpartition("."))[0] and ending[2] in _ENDINGS:
         stem = ending[0]
-    stem = PHRASE.sub(lambda found: re.sub(r"[-_ .]", "", found[0]), _INSTANT.sub(" ", stem))
+    stem = _INSTANT.sub(" ", stem)
+    stem = PHRASE.sub(lambda found: re.sub(r"[-_ .]", "", found[0]), stem)
+    stem = THREADS.sub(
+        lambda found: f"threads{found[1] or found[2]}" if bool(found[1]) != bool(found[2]) else found[0], stem
+    )
     words = _SEPARATORS.split(stem)
     return tuple(tuple(_PART.findall(word)) for word in words if word)
 

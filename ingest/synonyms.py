@@ -74,6 +74,11 @@ _MEANINGS: Final[dict[str, tuple[str, str]]] = {
 _CLEAR: Final = {word.replace("-", ""): meaning for word, meaning in _MEANINGS.items()}
 _HYPHENATED: Final = "|".join(sorted((word for word in _MEANINGS if "-" in word), key=len, reverse=True))
 PHRASE: Final = re.compile(rf"(?<![^\W_])(?:{_HYPHENATED.replace('-', '[-_ .]')})(?![^\W_])", re.IGNORECASE)
+# Of three digits, the number would rather be a rate.
+THREADS: Final = re.compile(
+    r"(?<![^\W_])(?<![0-9]\.)(?:([1-9][0-9]?)[-_ .]?)?threads?(?:[-_ .=]?([1-9][0-9]?)(?![0-9]))?(?![^\W_])",
+    re.IGNORECASE,
+)
 _MULTI_WITH_THREADS: Final = re.compile(r"(?:mt|multi)[-_ ]?(?:x)?([0-9]{1,6})")
 _VERSION: Final = re.compile(r"[0-9]+(?:\.[0-9]+)+(?:-MariaDB)?")
 # A release with its stage (`2.7.0-git`, `9.20.0rc1`, `9.16.1-P2`), without a distribution's suffix.
@@ -102,6 +107,8 @@ def told(word: str) -> Mapping[str, Value]:
     """Return what a word in the name of a file or folder, in lower case, says of the set-up; usually nothing."""
     if _MULTI_WITH_THREADS.fullmatch(word):
         return _normalised("threading", word)
+    if found := THREADS.fullmatch(word):
+        return {"threads": int(found[2])} if found[2] else {}
     return _normalised(*_CLEAR[word]) if word in _CLEAR else {}
 
 

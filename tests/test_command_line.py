@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 import pyarrow as pa
@@ -27,6 +28,7 @@ def test_every_command_is_listed_and_teaches_itself():
         assert asked.exit_code == 0
         assert len(asked.stdout.split()) > 30, command
         assert f" {command} " in listed
+    assert dropline("--version").stdout == f"dropline {version('dropline')}\n"
 
 
 def test_ingest_build_sql_status_from_nothing(tmp_path):

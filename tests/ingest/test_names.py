@@ -52,7 +52,7 @@ def test_numbers_with_gaps_are_the_set_up(numbers):
 
 def test_a_number_behind_what_it_counts_is_the_set_up():
     files = [f"threads-{number}-{rate}.txt" for number in (1, 2) for rate in RATES]
-    assert said(files, rates=RATES * 2) == [("threads 1", None)] * 4 + [("threads 2", None)] * 4
+    assert said(files, rates=RATES * 2) == [("threads1", None)] * 4 + [("threads2", None)] * 4
 
 
 @pytest.mark.parametrize("form", ["{1:02}-rate{0}.txt", "memfile-{0}-{1}.txt", "run{1}_{0}.txt", "step{0}.{1}.txt"])

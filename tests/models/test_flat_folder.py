@@ -11,7 +11,10 @@ from tests.homes import asking, built
 
 RUNS = Path(__file__).parents[2] / "examples" / "kea-2.2-backends" / "runs"
 SET_UPS = {"memfile": "v4_st_memfile_none", "mysql": "v4_st_mysql_none"}
-NAMED = {"v4_st_memfile_none": "memfile-single-threaded", "v4_mt4_memfile_none": "MT4/memfile"}
+NAMED = {
+    "named": {"v4_st_memfile_none": "memfile-single-threaded", "v4_mt4_memfile_none": "MT4/memfile"},
+    "counted-threads": {"v4_st_memfile_none": "memfile/1-thread", "v4_mt4_memfile_none": "memfile/threads_4"},
+}
 POOLED = {"txt": "v4_st_mysql_none", "out": "v4_mt4_postgresql_none"}  # at the same rates
 LAYOUTS = yaml.safe_load(Path(__file__).with_name("layouts.yml").read_text())
 
@@ -33,9 +36,10 @@ def warehouse(tmp_path_factory):
             with place.open("a") as file:
                 file.write(kept.get("before", "").format(name, str(rate), repetition) + own + kept.get("behind", ""))
     dns = Path(__file__).parents[1] / "captures" / "dns" / "tools" / "dnsperf-ramp" / "lmdb" / "Q00300-r1"
-    shutil.copytree(dns, root / "numbers/mysql/runs/warm", ignore=shutil.ignore_patterns("*.json"))  # beside 1 to 3
-    for set_up, folder in NAMED.items():
-        shutil.copytree(RUNS / set_up / "rep1", root / "named" / folder, ignore=shutil.ignore_patterns("*.json"))
+    shutil.copytree(dns, root / "numbers/mysql/runs/threads4", ignore=shutil.ignore_patterns("*.json"))  # beside 1 to 3
+    for campaign, folders in NAMED.items():
+        for set_up, folder in folders.items():
+            shutil.copytree(RUNS / set_up / "rep1", root / campaign / folder, ignore=shutil.ignore_patterns("*.json"))
     (root / "pooled").mkdir()
     for ending, set_up in POOLED.items():
         for output in RUNS.glob(f"{set_up}/rep1/rate*.txt"):
@@ -66,16 +70,27 @@ def test_names_tell_set_ups_and_repetitions_apart_as_folders_do(layout, warehous
 def test_every_run_is_one_ramp(warehouse):
     runs = warehouse(
         """select campaign, list(distinct repetition order by repetition), bool_and(trials = steps) from runs
-        where campaign not in ('named', 'pooled') and tool = 'perfdhcp' group by campaign"""
+        where campaign not in ('named', 'counted-threads', 'pooled') and tool = 'perfdhcp' group by campaign"""
     )
     assert sorted(runs) == sorted((layout, [1, 2, 3], True) for layout in LAYOUTS)
 
 
-def test_words_of_names_tell_what_ratios_compare(warehouse):
-    assert warehouse("select lps_single, lps_multi from multithreading_speedup where campaign = 'named'") == warehouse(
+@pytest.mark.parametrize("campaign", NAMED)
+def test_words_of_names_tell_what_ratios_compare(campaign, warehouse):
+    assert warehouse(
+        "select lps_single, lps_multi from multithreading_speedup where campaign = ?", campaign
+    ) == warehouse(
         """select max(lps) filter (threads = 1), max(lps) filter (threads = 4) from leases_per_second
-        where campaign = 'named' and backend = 'memfile'"""
+        where campaign = ? and backend = 'memfile'""",
+        campaign,
     )
+
+
+def test_threads_in_a_name_may_be_those_of_dnsperf(warehouse):
+    assert warehouse(
+        """select distinct threads, configuration like '%threads4%' from runs
+        where campaign = 'numbers' and tool = 'dnsperf'"""
+    ) == [(None, True)]
 
 
 def test_trials_at_one_rate_of_one_run_that_differ_beyond_chance_are_a_warning(warehouse):
