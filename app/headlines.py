@@ -2,6 +2,7 @@
 
 import decimal
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import zip_longest
@@ -20,6 +21,7 @@ CAUSES: Final = {
     "generator_limited": "the generator could not send more",
     "server_restarted": "the server restarted",
 }
+_FRAMES: Final = re.compile("; ([^;]+ frames)")  # of a method: a figure in frames/s means nothing without them
 _ROUNDINGS: Final = {"≥": decimal.ROUND_FLOOR, "≤": decimal.ROUND_CEILING}
 DECIDED: Final = ("faster", "slower", "probably faster", "probably slower")
 # Columns that distinguish set-ups, in this order; those after the first group only where the others are ambiguous.
@@ -49,7 +51,7 @@ def names(rows: Sequence[Row], beside: Sequence[Row] = ()) -> list[str]:
     everything = [*parts, *map(_parts, beside)]
     differing = [column for column in told if len({part[column] for part in everything}) > 1] or [_MAIN[0]]
     plainest = "no HA" if "ha_mode" in differing else ""
-    shown = [", ".join(part[column] for column in differing if part[column]) for part in parts]
+    shown = [", ".join(part[column] for column in (*differing, "frames") if part[column]) for part in parts]
     found = [text or plainest or part["product"] for text, part in zip(shown, parts, strict=True)]
     for column in _MORE:
         counts = Counter(found)
@@ -74,9 +76,16 @@ def unique(found: Sequence[str], apart: Sequence[str] = ()) -> list[str]:
 
 def _parts(row: Row) -> dict[str, str]:
     part = {column: str(row[column]) if wording.is_known(row[column]) else "" for column in (*_MAIN, *_MORE)}
+    part["frames"] = frames(row)
     if not (part["product"] or part["backend"] or part["threading"]):  # folder and file name tell them apart
         part["product"] = part["configuration"].removeprefix(str(row["protocol"])).strip(" .")
+        part |= {"scenario": "", "frames": ""}  # it has them
     return part | {"threading": threads(row["threading"], row["threads"]), "ha_mode": _ha(row)}
+
+
+def frames(row: Row) -> str:
+    """Return the frames of a test of frames/s, e.g. `64 B frames`; empty for other tests."""
+    return "".join(_FRAMES.findall(row["method"])) if wording.is_known(row["method"]) else ""
 
 
 def _ha(row: Row) -> str:
@@ -132,6 +141,8 @@ def certainty(best: Row) -> str:
     if not wording.is_known(low):
         return f"From {runs}."
     if not wording.is_known(high):
+        if best["status"] == "generator_limited":
+            return f"The load stayed below what was asked for ({runs}): check whether the generator was the limit."
         return f"No step lost too much ({runs}): offer a higher rate to find the limit."
     ends = [wording.number(wording.about(end, low, high) if is_estimate else end) for end in (low, high)]
     said = f"The limit is between {ends[0]} and {ends[1]} ({'95 %' if is_estimate else 'bracket'}, {runs})."

@@ -93,7 +93,7 @@ def what_differs(found: pd.DataFrame, facts: pa.Table) -> str:
         machines += ", but measured in another campaign"
     items = list(found.loc[found["is_factor"].astype(bool), "item"])
     names = [each.replace("_", " ") for each in items if each != "threads" or "threading" not in items]
-    differ = "no setting differs"
+    differ = "only the generator's options differ" if "options" in set(rest["item"]) else "no setting differs"
     if len(names) == 1:
         differ = f"only the {names[0]} differs"
     elif names:

@@ -17,9 +17,15 @@
     {% for column in configuration_columns().split(', ') %}any_value({{ column }}) as {{ column }}{{ ",\n        " if not loop.last }}{% endfor %}
 {%- endmacro %}
 
+{#- The frames of a test of frames/s, without which its figure means nothing: "64 B frames"; null for other tests. -#}
+{% macro frames_of(method) -%} nullif(regexp_extract({{ method }}, '; ([^;]+ frames)', 1), '') {%- endmacro %}
+
+{#- Whether a trial is the result of a generator's own search for the rate without loss, so not a step of a ramp. -#}
+{% macro is_search(method) -%} coalesce({{ fits(method, "'^([NP]DR|rfc2544_)'") }}, false) {%- endmacro %}
+
 {#- A person's name for a configuration, e.g. "ISC Kea 2.2.0 DHCPv4 memfile multi x4 hot-standby". -#}
 {% macro configuration_label() -%}
-    concat_ws(
+    coalesce(nullif(concat_ws(
         ' ', product, product_version, protocol, backend,
         case
             when threading = 'multi' and threads is not null then 'multi x' || cast(threads as string)
@@ -27,8 +33,8 @@
         end,
         case when ha_mode <> 'none' then ha_mode end,
         case when scenario <> 'basic' then scenario end,
-        unnamed_folder
-    )
+        nullif(unnamed_folder, '.'), {{ frames_of('method') }}
+    ), ''), '.')
 {%- endmacro %}
 
 {#- Numbers of a method that a script may set from the rate: perfdhcp's -R, -f, -F and -D, dnsperf's -q, -l and -n. -#}

@@ -30,6 +30,7 @@ version_pairs as (
     select
         configuration_id as treatment_id,
         lag(configuration_id) over in_time as baseline_id,
+        product_version <> lag(product_version) over in_time as is_newer,
         'product_version' as factor,
         started_at
     from versions
@@ -57,15 +58,15 @@ fastest as (
         lag(configuration_id) over in_order as treatment_id
     from usual
     where origin = 'measured'
-    window in_order as (partition by campaign, protocol, rate_unit order by rate desc, configuration_id asc)
+    window in_order as (partition by campaign, protocol, rate_unit, method order by rate desc, configuration_id asc)
     qualify row_number() over in_order = 2
 
 ),
 
 pairs as (
 
-    select * from version_pairs
-    where baseline_id is not null
+    select * exclude (is_newer) from version_pairs
+    where is_newer
     union all
     select * from fair_pairs
     union all

@@ -18,7 +18,7 @@ figures as (
         case
             when ci_low is not null and ci_high is not null
                 then format('{:,.0f} to {:,.0f} ({})', ci_low, ci_high, interval_kind)
-            when ci_low is not null then format('above {:,.0f}', ci_low)
+            when ci_low is not null then 'not reached'
             when ci_high is not null then format('below {:,.0f}', ci_high)
         end as "rate at the limit", -- noqa: RF05
         status,

@@ -94,7 +94,10 @@ def _answer(found: explore.Found) -> None:
     """Show the fastest matches; of a single one its lead over the others, too."""
     fastest: list[headlines.Row] = found.fastest.to_pylist()
     if len(fastest) > 1:
-        told = [f"{wording.known(each['protocol'])} {headlines.sustained(each)}" for each in fastest[:ANSWERED]]
+        told = [
+            " ".join(filter(None, [wording.known(each["protocol"]), headlines.sustained(each), headlines.frames(each)]))
+            for each in fastest[:ANSWERED]
+        ]
         kind = "Fastest" if fastest[0]["origin"] == "measured" else "Fastest published"
         st.header(wording.plain(f"{kind}: {', '.join(told)}"), anchor=False)
         return

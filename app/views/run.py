@@ -251,7 +251,7 @@ def _draw_seconds(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
     with query_log.recorded() as asked_beside:
         readings = queries.ask(warehouse, "run_watched", **key).to_pandas()
     if seconds.empty and readings.empty:
-        st.info("The generator printed no lines second by second for this trial (perfdhcp does with -t 1).")
+        st.info("The generator printed no lines second by second for this trial.")
         return
     st.header("Second by second")
     times = pd.concat([seconds["t_s"], readings["t_s"]])
@@ -310,11 +310,9 @@ def _show_response_times(warehouse: Warehouse, trial: pd.Series[Any], key: Mappi
     if len(shares):
         widgets.chart(response.shares(shares), "response-times", asked)
     else:
-        st.info(
-            "No distribution of response times: perfdhcp records it with `-x t`. "
-            + ("Its summary is below." if len(times) else "The exchanges above have averages."),
-            icon=":material/info:",
-        )
+        known = "The summary is below." if len(times) else "The exchanges above have averages."
+        records = ": perfdhcp records it with `-x t`" if trial["tool"] == "perfdhcp" else ""
+        st.info(f"No distribution of response times{records}. {known}", icon=":material/info:")
     if times.empty:
         return
     widgets.table(

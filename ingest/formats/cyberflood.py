@@ -81,6 +81,7 @@ def _trial(line: int, run: Node) -> Trial:
     summary, kind = run.of("raw.Summary"), run.words("test.type") or "test"
     trial = Trial(TOOL, line, kind, None)
     trial.facts |= {
+        "scenario": run.words("test.name"),
         "protocol": next((name for name in ("HTTPS", "HTTP") if kind.upper().startswith(name)), None),
         "sent": summary.whole("Executed"),
         "received": summary.whole("Passed"),

@@ -85,6 +85,7 @@ def _trial(polls: list[Record], faults: list[Reject], repetition: int | None) ->
         trial.doubt(f"A poll shows {fastest:.15g} connections/s where {desired:.15g} were desired.")
     passed, dropped = last.whole("successfultxn"), total(map(last.whole, ("unsuccessfultxn", "abortedtxn")))
     trial.facts |= {
+        "scenario": last.words("testname"),
         "repetition": repetition,
         "tool_version": last.words("version"),
         "achieved_rate": trial.mean_rate(rates),

@@ -19,10 +19,17 @@ steps_of_several_trials as (
 
 ),
 
+-- at the goal by which pages and reports judge them
 run_capacity as (
 
-    select * from {{ ref('int_run_capacity') }}
-    where loss_goal = 'isc'
+    select
+        capacities.*,
+        {{ is_search('runs.options') }} as is_search
+    from {{ ref('int_run_capacity') }} as capacities
+    inner join runs on capacities.run_id = runs.run_id
+    where
+        capacities.loss_goal
+        = case when runs.rate_unit in ('leases/s', 'exchanges/s') then 'isc' else 'permille' end
 
 ),
 
@@ -135,10 +142,17 @@ trial_findings as (
         trial_id,
         'generator_limited' as finding,
         'warning' as severity,
-        'The generator sent ' || cast(round(send_rate) as bigint) || ' requests/s of the '
-        || {{ short_number('offered_rate') }}
-        || ' asked for: the rate says more about the generator than about the server.'
-            as detail
+        case
+            when rate_unit in ('Mbit/s', 'connections/s', 'transactions/s')
+                then
+                    cast(round(send_rate) as bigint) || ' ' || rate_unit || ' came about of the '
+                    || {{ short_number('offered_rate') }}
+                    || ' asked for: the generator or the server was at its limit.'
+            else
+                'The generator sent ' || cast(round(send_rate) as bigint) || ' requests/s of the '
+                || {{ short_number('offered_rate') }}
+                || ' asked for: the rate says more about the generator than about the server.'
+        end as detail
     from trials
     where is_generator_limited
     union all
@@ -152,7 +166,7 @@ trial_findings as (
         || case when is_held_back then ', not the ' || {{ short_number('offered_rate') }} || ' asked for.' else '.' end
             as detail
     from trials
-    where is_window_full or is_held_back
+    where is_window_full or (is_held_back and outstanding_window is not null)
     union all
     select
         trial_id,
@@ -351,7 +365,7 @@ run_findings as (
         'warning' as severity,
         'The ramp has ' || {{ counted('steps', 'step') }} || '; it takes three to see where the loss begins.' as detail
     from run_capacity
-    where steps < 3 and coalesce(first_exceeding_rate / last_passing_rate, 2) > 1.05
+    where steps < 3 and coalesce(first_exceeding_rate / last_passing_rate, 2) > 1.05 and not is_search
     union all
     select
         run_id,

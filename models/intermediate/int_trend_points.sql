@@ -50,7 +50,7 @@ points as (
             ' ', product, protocol, backend,
             case when threading = 'multi' and threads is not null then 'multi x' || threads else threading end,
             case when ha_mode <> 'none' then ha_mode end,
-            case when scenario <> 'basic' then scenario end, unnamed_folder
+            case when scenario <> 'basic' then scenario end, nullif(unnamed_folder, '.'), {{ frames_of('method') }}
         ) as series
     from rated_runs
 

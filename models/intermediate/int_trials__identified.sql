@@ -169,7 +169,8 @@ unplaced as (
         {{ configuration_columns_of('told') }},
         told.unnamed_folder,
         told.repetition,
-        told.offered_rate,
+        -- what a search found is no step of a ramp
+        case when not {{ is_search('told.method') }} then told.offered_rate end as offered_rate,
         coalesce(cast(told.started_at as string), {{ time_in('told.source_path') }}) as moment,
         coalesce(methods_of_ramps.method, told.method) as method
     from told
@@ -179,7 +180,6 @@ unplaced as (
             told.repetition is null
             or told.place_hash in (select places_of_numbered_trials.place_hash from places_of_numbered_trials)
         )
-        and (told.offered_rate is not null or told.rate_unit in ('leases/s', 'exchanges/s', 'queries/s'))
         and told.trial_id not in (select duplicates.trial_id from duplicates)
 
 ),

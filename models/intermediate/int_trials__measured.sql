@@ -230,8 +230,8 @@ with_rates as (
             achieved_rate
         ) as computed_rate,
         case
-            -- what was sent are requests
-            when rate_unit in ('Mbit/s', 'connections/s') then null
+            -- what was sent are transactions, those of the ramp included
+            when rate_unit in ('Mbit/s', 'connections/s', 'transactions/s') then achieved_rate
             -- one packet of grace: perfdhcp sends rate x period - 1
             else coalesce(observed_send_rate, (requests_sent + 1) / nullif(coalesce(sending_s, test_period_s), 0))
         end as send_rate,
@@ -249,13 +249,16 @@ with_pace as (
     select
         *,
         coalesce(
-            rate_unit = 'queries/s' and send_rate < {{ least_sent_ratio_of_queries() }} * offered_rate, false
+            (rate_unit = 'queries/s' or tool = 'bngblaster')
+            and send_rate < {{ least_sent_ratio_of_queries() }} * offered_rate,
+            false
         ) as is_falling_behind,
         coalesce(waiting_ratio > 0.9, false) as is_window_full,
-        -- a generator that is slow by itself has few requests under way
+        -- a generator that is slow by itself has few requests under way; BNG Blaster starts no session in time if
+        -- too many of them wait
         coalesce(
             send_rate < {{ least_sent_ratio_of_queries() }} * offered_rate
-            and waiting_ratio > {{ most_waiting_ratio() }},
+            and (waiting_ratio > {{ most_waiting_ratio() }} or tool = 'bngblaster'),
             false
         ) as is_held_back
     from with_rates

@@ -87,6 +87,27 @@ seen as (
 
 ),
 
+with_limit as (
+
+    select
+        *,
+        -- an open load that lost nothing and a window with room left show no limit of the server
+        coalesce(
+            loss_packet <= 0.001
+            and (
+                tool in ('flame', 'kxdpgun', 'shotgun')
+                -- its ramp ended first, unless its window of outstanding queries did
+                or (tool = 'resperf' and coalesce({{ json_text('details', 'ended_early') }} not like 'Reached%', true))
+                or waiting_ratio <= {{ most_waiting_ratio() }}
+                -- --json of dnspyre does not repeat its limit of the rate
+                or coalesce({{ fits('command', "'^dnspyre .* (-l|--rate-limit)[ =]'") }}, false)
+            ),
+            false
+        ) as is_unlimited
+    from seen
+
+),
+
 transports as (
 
     select
@@ -103,21 +124,11 @@ summarised as (
         configuration_id,
         seen_in,
         count(distinct run_id) as runs,
-        median(throughput) as throughput,
+        -- of lower bounds the highest; they tell nothing beside runs that show a limit
+        coalesce(median(throughput) filter (where not is_unlimited), max(throughput)) as throughput,
         min(throughput) as lowest_throughput,
         max(throughput) as highest_throughput,
-        -- an open load that lost nothing and a window with room left show no limit of the server
-        bool_and(
-            loss_packet <= 0.001
-            and (
-                tool in ('flame', 'kxdpgun')
-                -- its ramp ended first, unless its window of outstanding queries did
-                or (tool = 'resperf' and coalesce({{ json_text('details', 'ended_early') }} not like 'Reached%', true))
-                or waiting_ratio <= {{ most_waiting_ratio() }}
-                -- --json of dnspyre does not repeat its limit of the rate
-                or coalesce({{ fits('command', "'^dnspyre .* (-l|--rate-limit)[ =]'") }}, false)
-            )
-        ) as is_unlimited,
+        bool_and(is_unlimited) as is_unlimited,
         median(loss_packet) as loss_packet,
         median(answered_ratio) as answered_ratio,
         median(successful_ratio) as successful_ratio,
@@ -127,7 +138,7 @@ summarised as (
         median(latency_p95_ms) as latency_p95_ms,
         median(latency_p99_ms) as latency_p99_ms,
         median(cache_hit_ratio) as cache_hit_ratio
-    from seen
+    from with_limit
     group by configuration_id, seen_in
 
 ),

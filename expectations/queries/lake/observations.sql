@@ -18,7 +18,7 @@ select
                 'connections', 'connections/s', 'transactions', 'transactions/s',
                 'queries', 'queries/s', 'responses', 'responses/s', 'requests', 'requests/s',
                 'leases', 'leases/s', 'exchanges', 'exchanges/s', 'updates/s', 'operations/s',
-                'probes', 'processes', 'deaths', 'waits', 'receives'
+                'probes', 'processes', 'deaths', 'waits', 'receives', 'users'
             )
             then 'count'
         when unit in ('%', 'ratio') then unit
