@@ -232,9 +232,14 @@ def counts(numbers: Collection[str]) -> bool:
 
 @lru_cache(maxsize=1024)
 def numbered(level: str) -> tuple[str, str]:
-    """Return the words before the number of a folder, and the number, as in `memfile (2)`, `memfile-2` or `2`."""
-    found = _NUMBERED.fullmatch(without_times(without_archive(level)))
-    return (found[1] or "", found[2]) if found else ("", "")
+    """Return the words before the number of a folder, and the number, as in `memfile (2)`, `memfile-2` or `2`.
+
+    The day of a date is none: `2026-11-01`, `2026-11-02` may be before and after a change.
+    """
+    name = without_times(without_archive(level))
+    found = _NUMBERED.fullmatch(name)
+    is_date = any(each.end() == len(name) for each in _INSTANT.finditer(name))
+    return (found[1] or "", found[2]) if found and not is_date else ("", "")
 
 
 def _count_all(numbers: Sequence[str]) -> bool:

@@ -41,13 +41,22 @@ with_degrees_of_freedom as (
     select
         *,
         {%- for end, above, below in ends %}
-        sqrt(treatment_variance_{{ end }} + baseline_variance_{{ end }}) as error_{{ end }},
+        -- runs that all end at the same steps, as those of a closed loop do, have brackets and no spread
+        case
+            when treatment_variance_{{ end }} + baseline_variance_{{ end }} = 0 then 1e-9
+            else sqrt(treatment_variance_{{ end }} + baseline_variance_{{ end }})
+        end as error_{{ end }},
         -- Welch and Satterthwaite
-        power(treatment_variance_{{ end }} + baseline_variance_{{ end }}, 2)
-        / nullif(
-            power(treatment_variance_{{ end }}, 2) / nullif(treatment_undisturbed_runs - 1, 0)
-            + power(baseline_variance_{{ end }}, 2) / nullif(baseline_undisturbed_runs - 1, 0), 0
-        ) as degrees_{{ end }}
+        case
+            when treatment_variance_{{ end }} + baseline_variance_{{ end }} = 0
+                then least(treatment_undisturbed_runs, baseline_undisturbed_runs) - 1
+            else
+                power(treatment_variance_{{ end }} + baseline_variance_{{ end }}, 2)
+                / nullif(
+                    power(treatment_variance_{{ end }}, 2) / nullif(treatment_undisturbed_runs - 1, 0)
+                    + power(baseline_variance_{{ end }}, 2) / nullif(baseline_undisturbed_runs - 1, 0), 0
+                )
+        end as degrees_{{ end }}
         {{- "," if not loop.last }}
         {%- endfor %}
     from with_variances

@@ -162,7 +162,7 @@ trial_findings as (
         'info' as severity,
         'The generator was at its limit of ' || {{ short_number('outstanding_window') }} || ' waiting queries '
         || case when is_window_full then 'all the time' else 'much of the time' end
-        || ': ' || cast(round(achieved_rate) as bigint) || '/s is what the server answers with that many waiting'
+        || ': ' || cast(round(computed_rate) as bigint) || '/s is what the server answers with that many waiting'
         || case when is_held_back then ', not the ' || {{ short_number('offered_rate') }} || ' asked for.' else '.' end
             as detail
     from trials
