@@ -30,7 +30,7 @@ _MORE: Final = ("testbed", "tool", "method", "campaign", "configuration")
 # What `fastest` and the texts about it read of a set-up.
 COLUMNS: Final = (
     *(*_MAIN, *_MORE, "protocol", "threads", "cpus", "origin", "rate", "rate_unit", "rate_interpolated"),
-    *("ci_low", "ci_high", "interval_kind", "status", "qualifier", "runs"),
+    *("ci_low", "ci_high", "interval_kind", "loss_limit", "status", "qualifier", "runs"),
 )
 
 
@@ -129,6 +129,8 @@ def rounded(best: Row) -> float | None:
     """Return the figure without digits that mean nothing; what is at least that is not rounded up."""
     if not wording.is_known(best["rate"]):
         return None
+    if best["interval_kind"] == "bracket":
+        return float(best["rate"])  # what passed, no estimate
     return wording.about(best["rate"], best["ci_low"], best["ci_high"], down=_sign(best) == "at least ")
 
 
@@ -144,9 +146,10 @@ def certainty(best: Row) -> str:
         if best["status"] == "generator_limited":
             return f"The load stayed below what was asked for ({runs}): check whether the generator was the limit."
         return f"No step lost too much ({runs}): offer a higher rate to find the limit."
-    ends = [wording.number(wording.about(end, low, high) if is_estimate else end) for end in (low, high)]
-    said = f"The limit is between {ends[0]} and {ends[1]} ({'95 %' if is_estimate else 'bracket'}, {runs})."
     reach = (high - low) / 2 / best["rate"]
+    estimates = [wording.about(end, low, high) for end in (low, high)]
+    ends = [wording.number(end) for end in (estimates if is_estimate else wording.steps(low, high, best["loss_limit"]))]
+    said = f"The limit is between {ends[0]} and {ends[1]} {f'(95 %, {runs})' if is_estimate else f'offered ({runs})'}."
     return f"{said} That is wide, ± {100 * reach:.0f} %: the runs differ." if is_estimate and reach > WIDE else said
 
 

@@ -29,7 +29,7 @@ def capacities(table: pa.Table, labels: Mapping[str, str]) -> pd.DataFrame:
         sign=_texts(table, wording.bound, *status),
         figure_sign=_texts(table, wording.figure_sign, *status),
         shown=_texts(table.append_column("shown_rate", rate), wording.figure, "shown_rate", *status),
-        interval=_texts(table, wording.capacity_range, "interval_kind", *ends),
+        interval=_texts(table, wording.capacity_range, "interval_kind", *ends, "loss_limit"),
         about=_texts(
             table, lambda best, *ends: wording.about(best, *ends) if best else best, "rate_interpolated", *ends
         ),

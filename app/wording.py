@@ -84,19 +84,25 @@ def interval(low: float | None, high: float | None) -> str:
     return f"{number(low)} to {number(high)}" if is_known(high) else f"≥ {number(low)}"
 
 
-def capacity_range(kind: str | None, low: float | None, high: float | None) -> str:
+def capacity_range(kind: str | None, low: float | None, high: float | None, limit: float | None) -> str:
     """Return the range of the rate at the loss limit, after its kind; a dash if unknown.
 
-    `bracket 8,288 to 9,750`, `95 % interval 12,240 to 13,760`, `bracket ≥ 8,288`. The ends of a bracket are tested
-    steps; those of an interval are estimates, rounded to the interval's precision.
+    `bracket 8,500 to 10,000 offered`, `95 % interval 12,240 to 13,760`, `limit not reached`. The ends of a bracket are
+    the tested steps: as goodput, the lower could lie below the figure. Those of an interval are estimates, rounded to
+    the interval's precision.
     """
     if kind not in RANGES or not is_known(low):
         return "-"
-    if kind == "confidence":
-        low, high = about(low, low, high), None if high is None else about(high, low, high)
-    if is_known(high) and low == 0:
-        return f"{RANGES[kind]} below {number(high)}"
-    return f"{RANGES[kind]} {interval(low, high)}"
+    if not is_known(high):
+        return "limit not reached"
+    offered = " offered" if kind == "bracket" else ""
+    low, high = steps(low, high, limit) if offered else (about(low, low, high), about(high, low, high))
+    return f"{RANGES[kind]} {interval(low, high) if low else f'below {number(high)}'}{offered}"
+
+
+def steps(low: float, high: float, limit: float | None) -> tuple[float, float]:
+    """Return the offered rates at the ends of a bracket, which is in goodput at the loss `limit`."""
+    return low / (1 - (limit or 0)), high / (1 - (limit or 0))
 
 
 def about(value: float, low: float | None, high: float | None, *, down: bool = False) -> float:

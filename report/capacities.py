@@ -97,8 +97,12 @@ def _cell(rows: Sequence[Row]) -> Cell:
 
 def spread(row: Row) -> str:
     """Return range and runs of a figure, e.g. `bracket 8,288 to 9,750; 3 of 5 runs`; empty for published ones."""
-    interval = wording.capacity_range(row["interval_kind"], row["ci_low"], row["ci_high"])
+    interval = _range(row)
     return "; ".join(part for part in (interval if interval != "-" else "", _runs(row)) if part)
+
+
+def _range(row: Row) -> str:
+    return wording.capacity_range(row["interval_kind"], row["ci_low"], row["ci_high"], row["loss_limit"])
 
 
 def _runs(row: Row) -> str:
@@ -157,7 +161,7 @@ def _list(scope: Scope, rows: Sequence[Row], unit: str) -> Iterable[Block]:
             {
                 "Configuration": scope.labels[row["configuration_id"]],
                 unit.capitalize(): row["shown"],
-                "Rate at the limit": wording.capacity_range(row["interval_kind"], row["ci_low"], row["ci_high"]),
+                "Rate at the limit": _range(row),
                 "Best single figure": _best(row),
                 "Runs": _runs(row),
                 "Loss goal": row["loss_goal"] if len(goals) > 1 else "",

@@ -7,6 +7,7 @@ select
     capacities.rate,
     capacities.rate_at_most,
     capacities.interval_kind,
+    $limit as loss_limit,
     capacities.ci_low,
     capacities.ci_high,
     capacities.rate_interpolated,

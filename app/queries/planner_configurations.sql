@@ -12,6 +12,7 @@ select
     capacity.rate_at_most,
     capacity.rate_interpolated,
     capacity.interval_kind,
+    capacity.loss_limit,
     capacity.ci_low,
     capacity.ci_high,
     capacity.runs,

@@ -66,7 +66,7 @@ def test_a_capacity_below_the_first_step_is_shown_as_its_bound(warehouse):
     below = frame[frame["rate_at_most"].notna()]
     assert len(below)
     assert (below["rate"] == below["rate_at_most"]).all()
-    assert below["interval"].str.match(r"bracket below [\d,]+$").any()
+    assert below["interval"].str.match(r"bracket below [\d,]+ offered$").any()
     assert below["shown"].str.match(r"< [\d,]+$").all()
 
 
