@@ -23,6 +23,10 @@ TRANSACTIONS: Final = "transactions/s"
 # Milliseconds per unit as printed: IxNetwork writes `n`, a TestCenter database writes none.
 _MS_PER: Final = {"ns": 1e-6, "n": 1e-6, "us": 1e-3, "usec": 1e-3, "ms": 1.0, "msec": 1.0, "s": 1e3, "": 1e-3}
 _DECIMAL_COMMA: Final = re.compile(r"[+-]?\d[\d.]*,\d+", re.ASCII)
+# What cannot be thousands, and what may be nothing else where a semicolon leaves the comma to decimals.
+_PLAIN_COMMA: Final = re.compile(r"[+-]?(?:0,\d+|\d+,(?!\d{3}\Z)\d+|\d{4,},\d+|[\d.]*\.\d{3},\d+)", re.ASCII)
+_PLAIN_POINT: Final = re.compile(r"[+-]?(?:0\.\d+|\d+\.(?!\d{3}\Z)\d+|\d{4,}\.\d+)", re.ASCII)
+_THOUSANDS: Final = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+", re.ASCII)
 _POINTS: Final = re.compile(r"[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?", re.ASCII)
 _CAPTION: Final = re.compile(r"([^()]*)(?:\(([^()]*)\))?")
 _SURPLUS: Final = re.compile(r"[^a-z0-9]+")
@@ -319,11 +323,15 @@ def rows(text: bytes) -> Iterator[Line]:
 def _notation(head: bytes) -> tuple[str, bool]:
     """Return the separator of a table, and whether its numbers have a decimal comma, as a spreadsheet may save them."""
     beginning = [line for _, line, _ in islice(lines(head), _HEADER_WITHIN)]
-    for separator in ";\t":
-        if any(line.count(separator) >= _SEPARATORS > line.count(",") for line in beginning):
-            cells = (cell for line in beginning for cell in _cells(line, separator))
-            return separator, separator == ";" and any(map(_DECIMAL_COMMA.fullmatch, cells))
-    return ",", False
+    wide = (each for each in ";\t" if any(line.count(each) >= _SEPARATORS > line.count(",") for line in beginning))
+    separator = next(wide, ",")
+    cells = {cell.strip() for line in beginning for cell in _cells(line, separator)}
+    has_point = any(map(_PLAIN_POINT.fullmatch, cells))
+    if separator != ";":
+        return separator, not has_point and any(map(_PLAIN_COMMA.fullmatch, cells))
+    return separator, any(map(_DECIMAL_COMMA.fullmatch, cells)) or (
+        not has_point and any(map(_THOUSANDS.fullmatch, cells))
+    )
 
 
 def _point(cell: str) -> str:
