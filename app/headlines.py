@@ -3,7 +3,7 @@
 import decimal
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any, Final
@@ -26,7 +26,7 @@ _ROUNDINGS: Final = {"≥": decimal.ROUND_FLOOR, "≤": decimal.ROUND_CEILING}
 DECIDED: Final = ("faster", "slower", "probably faster", "probably slower")
 # Columns that distinguish set-ups, in this order; those after the first group only where the others are ambiguous.
 _MAIN: Final = ("product", "product_version", "backend", "threading", "ha_mode", "scenario")
-_MORE: Final = ("testbed", "tool", "method", "campaign", "configuration")
+_MORE: Final = ("testbed", "tool", "configuration", "method", "campaign")
 # What `fastest` and the texts about it read of a set-up.
 COLUMNS: Final = (
     *(*_MAIN, *_MORE, "protocol", "threads", "cpus", "origin", "rate", "rate_unit", "rate_interpolated"),
@@ -54,11 +54,13 @@ def names(rows: Sequence[Row], beside: Sequence[Row] = ()) -> list[str]:
     shown = [", ".join(part[column] for column in (*differing, "frames") if part[column]) for part in parts]
     found = [text or plainest or part["product"] for text, part in zip(shown, parts, strict=True)]
     for column in _MORE:
-        counts = Counter(found)
-        twice = [place for place, name in enumerate(found) if counts[name] > 1 or not name]
-        if len({parts[place][column] for place in twice}) > 1 or "" in found:
-            for place in twice:
-                found[place] = ", ".join(filter(None, [found[place], parts[place][column]]))
+        alike: dict[str, list[int]] = defaultdict(list)
+        for place, name in enumerate(found):
+            alike[name].append(place)
+        for name, places in alike.items():
+            if not name or len({parts[place][column] for place in places}) > 1:
+                for place in places:
+                    found[place] = ", ".join(filter(None, [name, parts[place][column]]))
     return unique(found)
 
 
@@ -77,9 +79,11 @@ def unique(found: Sequence[str], apart: Sequence[str] = ()) -> list[str]:
 def _parts(row: Row) -> dict[str, str]:
     part = {column: str(row[column]) if wording.is_known(row[column]) else "" for column in (*_MAIN, *_MORE)}
     part["frames"] = frames(row)
+    shared = part["product"], part["product_version"], wording.known(row["protocol"]), part["backend"]
+    known = " ".join(filter(None, shared))
+    part["configuration"] = part["configuration"].removeprefix(known).removesuffix(part["frames"]).strip(" .")
     if not (part["product"] or part["backend"] or part["threading"]):  # folder and file name tell them apart
-        part["product"] = part["configuration"].removeprefix(str(row["protocol"])).strip(" .")
-        part |= {"scenario": "", "frames": ""}  # it has them
+        part |= {"product": part["configuration"], "scenario": ""}  # it has it
     return part | {"threading": threads(row["threading"], row["threads"]), "ha_mode": _ha(row)}
 
 

@@ -67,7 +67,8 @@ def short(labels: Mapping[str, str], chosen: Sequence[str]) -> dict[str, str]:
         return {each: labels[each] for each in chosen}
     begin, end = _shared(split), _shared([each[::-1] for each in split])
     cut = [" ".join(each[begin : len(each) - end]) for each in split]
-    useful = not any(each.startswith("(") for each in cut) and all(cut) and len(set(cut)) == len(cut)
+    # "64" of "64 B frames" has lost its unit
+    useful = all(cut) and len({*cut}) == len(cut) and not any(each.startswith("(") or each.isdecimal() for each in cut)
     return {each: text if useful else labels[each] for each, text in zip(chosen, cut, strict=True)}
 
 

@@ -132,8 +132,8 @@ def match_template(template: str, path: str) -> dict[str, str] | None:
     """Return the fields of `path` (forward slashes, relative to the campaign), or None if the template does not match.
 
     In a template such as `{protocol}_{backend}/rep{repetition}/rate{offered_rate}.txt` a field matches the shortest
-    text within one folder or file name; numeric fields match digits only. `{_}` matches anything within one name; one
-    `**/` matches any folders. Raises ValueError for an invalid template.
+    text within one folder or file name; numeric fields match digits only, a rate also `10k`. `{_}` matches anything
+    within one name; one `**/` matches any folders. Raises ValueError for an invalid template.
     """
     found = _template_pattern(template).fullmatch(path) if len(path) <= 4096 else None
     return found.groupdict() if found else None
@@ -169,6 +169,8 @@ def _name_pattern(name: str, text: str) -> str:
             raise ValueError(f"{text!r}: there is no field {{{field}}}; {_nearest(field, (*FIELDS, '_'))}")
         taken = _field_pattern(field, greedy=last)
         group = taken if field == "_" else f"(?P<{field}>{taken})"
+        if field == "offered_rate":
+            literal = literal.removeprefix("k")  # the thousands are part of the rate
         end = r"(?=/|\Z)" if last else ""
         pattern += f"(?>{group}{re.escape(literal)}{end})"
     return pattern
@@ -178,7 +180,7 @@ def _field_pattern(field: str, *, greedy: bool) -> str:
     if field in WHOLE_NUMBERS:
         return "[0-9]+"
     if field == "offered_rate":
-        return r"[0-9]+(?:\.[0-9]+)?"
+        return r"[0-9]+(?:\.[0-9]+)?k?"
     return "[^/]+" if greedy else "[^/]+?"
 
 

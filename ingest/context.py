@@ -52,7 +52,7 @@ _SERVER_COLUMNS: Final = (
 # Quicker to ask for than unions:
 _VALUES: Final = (str, int, float)
 _SEVERAL: Final = (dict, list)
-_DIGITS: Final = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,6})?")
+_DIGITS: Final = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)(k(?![a-z])|k(?=[pq]ps))?")
 _CONFIGURATION: Final = tuple(name for name, _ in CONFIGURATION)
 _FILE_NAME: Final = "file name"
 _BANNER: Final = "banner"
@@ -436,7 +436,9 @@ def levels(folder: str) -> list[tuple[int, str, str, list[float]]]:
     """Return index, name, lower-case name and numbers of each level that has more than a time or a repetition."""
     levels = [REPETITION.sub("", without_times(without_archive(level))) for level in folder.split("/")]
     return [
-        (at, level, level.lower(), [*map(float, _DIGITS.findall(level))]) for at, level in enumerate(levels) if level
+        (at, level, level.lower(), [float(digits) * (1000 if k else 1) for digits, k in _DIGITS.findall(level)])
+        for at, level in enumerate(levels)
+        if level
     ]
 
 

@@ -160,7 +160,7 @@ def _whole(column: str, text: str) -> int:
 
 def _rate(text: str) -> float:
     try:
-        rate = float(text)
+        rate = float(text.removesuffix("k")) * (1000 if text.endswith("k") else 1)
     except ValueError:
         rate = -1.0
     if not 0 < rate < 1e12:

@@ -74,7 +74,10 @@ placed as (
     from points
     window in_time as (
         partition by series_id
-        order by started_at nulls first, campaign, configuration_id, repetition nulls first, run_id
+        -- without times 9.9 comes before 9.10
+        order by
+            started_at nulls first, campaign, length(product_version), product_version,
+            configuration_id, repetition nulls first, run_id
     )
 
 ),

@@ -129,6 +129,7 @@ MATCHES = [
     (CAPTURES, "v4_mt4_memfile_none/repX/rate1050.txt", None),
     (CAPTURES, "v4_mt4_memfile/rep1/rate1050.txt", None),
     ("{backend}/rate{offered_rate}", "mysql/rate10.5", {"backend": "mysql", "offered_rate": "10.5"}),
+    ("{backend}/{offered_rate}kqps", "mysql/10kqps", {"backend": "mysql", "offered_rate": "10k"}),
     ("**/{backend}/{_}.txt", "mysql/x.txt", {"backend": "mysql"}),
     ("**/{backend}/{_}.txt", "a/b/mysql/x.txt", {"backend": "mysql"}),
     ("runs/**/{_}-{threads}t.log", "runs/a/b-4t.log", {"threads": "4"}),
