@@ -83,7 +83,7 @@ def _parts(row: Row) -> dict[str, str]:
     known = " ".join(filter(None, shared))
     part["configuration"] = part["configuration"].removeprefix(known).removesuffix(part["frames"]).strip(" .")
     if not (part["product"] or part["backend"] or part["threading"]):  # folder and file name tell them apart
-        part |= {"product": part["configuration"], "scenario": ""}  # it has it
+        part |= {"product": part["configuration"], "scenario": ""}  # it includes the scenario
     return part | {"threading": threads(row["threading"], row["threads"]), "ha_mode": _ha(row)}
 
 
@@ -167,7 +167,7 @@ def lead(best: Row, rows: Sequence[Row]) -> str:
     alike = [
         (row, {column for column in _MAIN if mine[column] != part[column]})
         for row, part in beside
-        if part["testbed"] == mine["testbed"]
+        if _place(part) == _place(mine)
     ]
     others: dict[str, Row] = {}
     for other, differing in alike:
@@ -183,6 +183,11 @@ def lead(best: Row, rows: Sequence[Row]) -> str:
     parts = list(filter(None, (_ahead(best, other, what) for what, other in others.items())))
     said = ", ".join(parts)
     return f"{said[0].upper()}{said[1:]}." if parts else ""
+
+
+def _place(part: dict[str, str]) -> tuple[str, ...]:
+    """Return where and with what a set-up was measured; results of others are no lead."""
+    return part["testbed"] or part["campaign"], part["tool"], part["frames"]
 
 
 def _is_open(row: Row) -> bool:

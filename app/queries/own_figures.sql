@@ -17,11 +17,13 @@ figures as (
         case when rate is not null then format('{:,.0f} ', rate) || rate_unit end as "at least", -- noqa: RF05
         case
             when ci_low is not null and ci_high is not null
-                then case
-                    when interval_kind = 'confidence' then format('{:,.0f} to {:,.0f} (95 %)', ci_low, ci_high)
-                    -- as goodput, the lower step could lie below what passed there
-                    else format('{:,.0f} to {:,.0f} offered', ci_low / (1 - loss_limit), ci_high / (1 - loss_limit))
-                end
+                then
+                    case
+                        when interval_kind = 'confidence' then format('{:,.0f} to {:,.0f} (95 %)', ci_low, ci_high)
+                        -- as goodput, the lower step could lie below what passed there
+                        else
+                            format('{:,.0f} to {:,.0f} offered', ci_low / (1 - loss_limit), ci_high / (1 - loss_limit))
+                    end
             when ci_low is not null then 'not reached'
             when ci_high is not null then format('below {:,.0f}', ci_high)
         end as "rate at the limit", -- noqa: RF05
