@@ -45,8 +45,8 @@ def _draw(warehouse: Warehouse, series_id: str, answer: DeltaGenerator) -> None:
     points["kind"] = points["is_dip"].map({True: "dip", False: "run"})
     points.loc[points["rate_interpolated"].isna(), "kind"] = "at least"
     points.loc[is_upper, "kind"] = "below"
-    bound = points["crossing_low"].where(~is_upper, points["crossing_high"])
-    points["rate"] = points["rate_interpolated"].fillna(bound)
+    bound = points["rate"].where(~is_upper, points["crossing_high"])
+    points["rate"] = points["rate_interpolated"].fillna(bound).round(1)
     points["low"] = points["crossing_low"].where(points["rate_interpolated"].notna())
     points["high"] = points["crossing_high"].where(points["rate_interpolated"].notna())
     points["run"] = points["campaign"] + ", run " + points["place"].astype(str)
@@ -102,8 +102,10 @@ def _finding(points: pd.DataFrame) -> str:
     changes = points[points["is_change"]]
     dips, bounds = int(points["is_dip"].sum()), int(points["rate_interpolated"].isna().sum())
     tail = (f"; {wording.plural(dips, 'run')} dipped" if dips else "") + (
-        f"; {wording.plural(bounds, 'run')} without a bracket" if bounds else ""
+        f"; the ramp of {wording.plural(bounds, 'run')} misses the limit" if bounds else ""
     )
+    if len(points) - bounds < _FEWEST:
+        return f"Too few runs to see a change: {len(points)}{tail}"
     if changes.empty:
         return f"Stable over {wording.plural(len(points) - bounds, 'run')}{tail}"
     last = changes.iloc[-1]
