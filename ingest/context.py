@@ -15,10 +15,18 @@ from typing import Any, Final
 from dropline.ingest.campaign import FIELDS, Campaign
 from dropline.ingest.formats import Rejected, Row
 from dropline.ingest.formats.perfdhcp_options import told_by_command
-from dropline.ingest.names import REPETITION, Name, numbered, without_archive, without_times, words_of
+from dropline.ingest.names import (
+    REPETITION,
+    Name,
+    numbered,
+    without_archive,
+    without_repetition,
+    without_times,
+    words_of,
+)
 from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.servers import kea
-from dropline.ingest.synonyms import normalise, told
+from dropline.ingest.synonyms import UNCLEAR, normalise, told
 
 # Our column -> sidecar key. Several keys may set the same column; all are read.
 SIDECAR_FIELDS: Final[tuple[tuple[str, str], ...]] = (
@@ -104,6 +112,7 @@ class Context:
     shared: bool = False  # whether the sidecar belongs to the outputs of several processes
     name: Name | None = None  # of the output, if no path template matches and the name may contain more than a rate
     level: int | None = None  # index in the path of the folder whose number counts repetitions
+    folders: tuple[tuple[int, Name], ...] = ()  # index and name of each folder whose name may contain the rate
 
     def sha256(self) -> str:
         """Return the digest of the context; a different digest makes a new version of the file."""
@@ -124,6 +133,8 @@ class Context:
         others: list[object] = [self.own, self.shared]
         if self.name or self.level is not None:
             others += [self.name, self.level]
+        if self.folders:
+            others += self.folders
         rest = _literal(_DIGESTED.encode(others)[1:])
         return f"[[{','.join(claims)}],{_literal(_digested(self.warnings))},[%(observations)s],{rest}"
 
@@ -159,7 +170,7 @@ class Context:
         if threads and "threading" not in resolved and not by.startswith(_SERVER):
             resolved["threading"], sources["threading"] = "multi" if threads > 1 else "single", by
         counted = self._folder_count(resolved, sources, offered)
-        folder = context_path(self.path, resolved, counted)
+        folder = context_path(self.path, resolved, counted, self._beside_rate(facts, resolved, sources, offered))
         words = self._name_words(facts, resolved, sources, offered, banner, alone=alone)
         if folder != "." and not self._is_described():
             folder, words = ".", f"{folder}/{words}" if words else folder
@@ -191,6 +202,19 @@ class Context:
             return None
         sources.setdefault("repetition", "path")
         return level
+
+    def _beside_rate(
+        self, facts: Row, resolved: Row, sources: dict[str, str], rates: Collection[float]
+    ) -> dict[int, str]:
+        """Return what each folder with the rate in its name says beside it; set the repetition unless it is known."""
+        beside: dict[int, str] = {}
+        for at, name in self.folders:
+            if name.tells(rates):
+                said = name.says(rates, lambda word: _is_known(word, "", facts, resolved))
+                beside[at] = (said.words or "").replace(" ", "-")
+                if said.repetition is not None and resolved.get("repetition") is None:
+                    resolved["repetition"], sources["repetition"] = said.repetition, "path"
+        return beside
 
     def _name_words(
         self,
@@ -286,11 +310,12 @@ def gather(
     shared: bool = False,
     name: Name | None = None,
     level: int | None = None,
+    folders: tuple[tuple[int, Name], ...] = (),
 ) -> Context:
     """Collect the context of the output `path`, with digest `sha256`, in the campaign's `scope`.
 
     `sidecar` is the path and contents of the output's sidecar, if it has one; `shared` says that it serves other
-    processes, too. `name` and `level` (see Context) are used if no path template matches the path.
+    processes, too. `name`, `level` and `folders` (see Context) are used if no path template matches the path.
     """
     values = campaign.values if campaign else {}
     notes: list[str] = []
@@ -331,8 +356,9 @@ def gather(
         claims += _named(words_of(scope.rpartition("/")[2]), {column for column, *_ in claims})
     claims += defaults
     own = {"host_id": host_id, "server_config_id": server.row["server_config_id"] if server else None}
-    level = None if found else level
-    return Context(tuple(claims), tuple(notes), tuple(watched(contents)), own, path, shared, name, level)
+    if found:
+        level, folders = None, ()
+    return Context(tuple(claims), tuple(notes), tuple(watched(contents)), own, path, shared, name, level, folders)
 
 
 def _named(names: Sequence[str], known: Collection[str]) -> list[Claim]:
@@ -383,20 +409,23 @@ def read_sidecar(data: bytes) -> Row:
     raise Rejected(why, "repair it, or remove it, and ingest again", line)
 
 
-def context_path(path: str, known: Mapping[str, Any], counted: int | None = None) -> str:
+def context_path(
+    path: str, known: Mapping[str, Any], counted: int | None = None, beside: Mapping[int, str] | None = None
+) -> str:
     """Return a file's folder without the levels that `known` (columns of schema.TRIALS) covers; `.` if none is left.
 
     Covered levels count repetitions, contain the offered rate, or are a word of the configuration, such as the backend.
-    Of the level `counted` only the words before its number are left.
+    Of the level `counted` only the words before its number are left, of a level in `beside` what it has there.
     """
     words = {str(known[column]).lower() for column in _CONFIGURATION if known.get(column) is not None}
     rate, repetition = known.get("offered_rate"), known.get("repetition")
-    own = [
-        _unknown(numbered(level)[0] if at == counted else level, known)
-        for at, level, word, numbers in levels(path.rpartition("/")[0])
-        if word not in words and (rate is None or rate not in numbers)
-        if not (word.isdecimal() and numbers == [repetition])
-    ]
+    own = []
+    for at, level, word, numbers in levels(path.rpartition("/")[0]):
+        if beside and at in beside:
+            own.append(beside[at])
+        elif not (word in words or rate in numbers or (word.isdecimal() and numbers == [repetition])):
+            before, number = numbered(level)
+            own.append(_unknown(before if number and at == counted else level, known))
     return "/".join(filter(None, own)) or "."
 
 
@@ -419,7 +448,7 @@ def _is_known(word: str, path: str, facts: Row, known: Row) -> bool:
         return True
     if word in _words(path.rpartition("/")[0]) or _tells(told(word), known):
         return True
-    for column in _CONFIGURATION:
+    for column in _CONFIGURATION if word not in UNCLEAR else ():
         if (value := known.get(column)) is None:
             continue
         try:
@@ -434,7 +463,7 @@ def _is_known(word: str, path: str, facts: Row, known: Row) -> bool:
 @lru_cache(maxsize=1024)  # the trials of a ramp share a folder
 def levels(folder: str) -> list[tuple[int, str, str, list[float]]]:
     """Return index, name, lower-case name and numbers of each level that has more than a time or a repetition."""
-    levels = [REPETITION.sub("", without_times(without_archive(level))) for level in folder.split("/")]
+    levels = [without_repetition(without_times(without_archive(level))) for level in folder.split("/")]
     return [
         (at, level, level.lower(), [*map(float, _DIGITS.findall(level))]) for at, level in enumerate(levels) if level
     ]
@@ -448,7 +477,8 @@ def _words(folder: str) -> frozenset[str]:
 @lru_cache(maxsize=1024)
 def _repetition(folder: str) -> list[tuple[str, str]]:
     levels = [REPETITION.search(without_archive(level)) for level in folder.split("/")]
-    return [("repetition", level[1] or level[2]) for level in levels if level and "step" not in level[0].lower()][-1:]
+    found = [level[level.lastgroup or 0] for level in levels if level and "step" not in level[0].lower()]
+    return [("repetition", number.lstrip("rR")) for number in found[-1:]]
 
 
 def sidecar_fields(campaign: Campaign | None) -> Iterable[tuple[str, str]]:

@@ -15,7 +15,7 @@ from dropline.ingest.identity import Identities
 from dropline.ingest.lake import Lake
 from dropline.ingest.names import COUNTING, level_counts, words_of
 from dropline.ingest.resolve import Resolver
-from dropline.ingest.synonyms import BACKENDS, CLOSED, PHRASE, normalise, told
+from dropline.ingest.synonyms import BACKENDS, CLOSED, PHRASE, UNCLEAR, normalise, told
 
 _PARSED: Final = 500  # outputs parsed for their rates
 _TIME_OF_DAY: Final = re.compile(r"[0-2]\d[-:.h]?[0-5]\d(?:[-:.m]?[0-5]\d)?")
@@ -26,7 +26,7 @@ _COUNTED: Final = {
     **dict.fromkeys(("rate", "qps", "pps", "lps"), "offered_rate"),
     **dict.fromkeys(("threads", "thr"), "threads"),
 }
-_UNCLEAR: Final = frozenset({"on", "off", "yes", "no", "true", "false", "4", "6", "dhcp"})  # fit several columns
+_UNCLEAR: Final = UNCLEAR | {"4", "6", "dhcp"}
 _TEXT: Final = """\
 # Found: {found}.
 # docs/how-to/bring-your-own-results.md describes every key; only the name is required.

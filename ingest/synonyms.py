@@ -56,6 +56,7 @@ _SYNONYMS: Final[dict[str, dict[str, str]]] = {
     | {"hs": "hot-standby", "lb": "load-balancing", "pb": "passive-backup"},
 }
 BACKENDS: Final = frozenset({"memfile", "mysql", "postgresql", "cassandra", "lmdb", "sqlite", *_SYNONYMS["backend"]})
+UNCLEAR: Final = frozenset({"on", "off", "yes", "no", "true", "false"})  # fit several columns
 # Words that mean one thing wherever a name has them; a hyphen may be another separator, or none.
 _MEANINGS: Final[dict[str, tuple[str, str]]] = {
     **{word: ("backend", _SYNONYMS["backend"].get(word, word)) for word in BACKENDS},
