@@ -19,6 +19,7 @@ from dropline.ingest.names import (
     REPETITION,
     Name,
     numbered,
+    split,
     without_archive,
     without_repetition,
     without_times,
@@ -113,6 +114,7 @@ class Context:
     name: Name | None = None  # of the output, if no path template matches and the name may contain more than a rate
     level: int | None = None  # index in the path of the folder whose number counts repetitions
     folders: tuple[tuple[int, Name], ...] = ()  # index and name of each folder whose name may contain the rate
+    fields: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # begin and end of what a template extracts
 
     def sha256(self) -> str:
         """Return the digest of the context; a different digest makes a new version of the file."""
@@ -170,7 +172,9 @@ class Context:
         if threads and "threading" not in resolved and not by.startswith(_SERVER):
             resolved["threading"], sources["threading"] = "multi" if threads > 1 else "single", by
         counted = self._folder_count(resolved, sources, offered)
-        folder = context_path(self.path, resolved, counted, self._beside_rate(facts, resolved, sources, offered))
+        beside = beside_fields(self.path, self.fields, sources, offered)
+        beside |= self._beside_rate(facts, resolved, sources, offered)
+        folder = context_path(self.path, resolved, counted, beside)
         words = self._name_words(facts, resolved, sources, offered, banner, alone=alone)
         if folder != "." and not self._is_described():
             folder, words = ".", f"{folder}/{words}" if words else folder
@@ -335,7 +339,8 @@ def gather(
             notes.append(f"{source} was written for another output: its output_sha256 differs")
         if contents.get("signal_sent"):
             claims.append(("completed", False, source))
-    found = (campaign.path_values(path) if campaign else {}).items()
+    places = campaign.path_fields(path) if campaign else {}
+    found = [(column, path[begin:end]) for column, (begin, end) in places.items()]
     if found or (name and name.is_plain):
         name = None
     claims += _claims(found, "path", values, notes)
@@ -358,7 +363,9 @@ def gather(
     own = {"host_id": host_id, "server_config_id": server.row["server_config_id"] if server else None}
     if found:
         level, folders = None, ()
-    return Context(tuple(claims), tuple(notes), tuple(watched(contents)), own, path, shared, name, level, folders)
+    return Context(
+        tuple(claims), tuple(notes), tuple(watched(contents)), own, path, shared, name, level, folders, places
+    )
 
 
 def _named(names: Sequence[str], known: Collection[str]) -> list[Claim]:
@@ -422,11 +429,26 @@ def context_path(
     own = []
     for at, level, word, numbers in levels(path.rpartition("/")[0]):
         if beside and at in beside:
-            own.append(beside[at])
+            own.append(_unknown(beside[at], known))
         elif not (word in words or rate in numbers or (word.isdecimal() and numbers == [repetition])):
             before, number = numbered(level)
             own.append(_unknown(before if number and at == counted else level, known))
     return "/".join(filter(None, own)) or "."
+
+
+def beside_fields(
+    path: str, fields: Mapping[str, tuple[int, int]], sources: Mapping[str, str], rates: Collection[float]
+) -> dict[int, str]:
+    """Return what each folder has beside the values that a path template extracts from it, by its index."""
+    rest = path
+    for column, (begin, end) in fields.items():
+        if sources.get(column) == "path" or column == "offered_rate":
+            rest = rest[:begin] + "\0" * (end - begin) + rest[end:]
+    levels = enumerate(rest.split("/")[:-1])
+    words = {
+        at: Name(split(level.replace("\0", " "))).says(rates, lambda _: False) for at, level in levels if "\0" in level
+    }
+    return {at: (said.words or "").replace(" ", "-") for at, said in words.items()}
 
 
 def _unknown(level: str, known: Mapping[str, Any]) -> str:
