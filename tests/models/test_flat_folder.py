@@ -48,7 +48,7 @@ def warehouse(tmp_path_factory):
         for output in RUNS.glob(f"{set_up}/rep1/rate*.txt"):
             shutil.copy(output, root / "pooled" / f"{output.stem}.{ending}")
     (root / "described" / "campaign.yaml").write_text("campaign: described\ndefaults: {product: ISC Kea}\n")
-    template = '"{repetition}-{backend}-tuned/{offered_rate}.txt"'
+    template = '"{repetition}-{scenario}/{offered_rate}.txt"'
     (root / "templated" / "campaign.yaml").write_text(f"campaign: templated\npath: {template}\n")
     with asking(built(tmp_path_factory.mktemp("home"), *root.iterdir())) as asked:
         yield asked
