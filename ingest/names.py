@@ -20,8 +20,9 @@ _Parts = tuple[str, ...]
 # Endings that carry no information; any other (`rate500.st`) is kept.
 _ENDINGS: Final = frozenset(
     {
-        *("asc", "csv", "dat", "data", "db", "err", "gz", "html", "json", "jsonl", "log", "markdown", "md", "ndjson"),
-        *("out", "output", "perfdhcp", "res", "result", "stderr", "stdout", "text", "tsv", "txt", "xml", "yaml", "yml"),
+        *("asc", "csv", "dat", "data", "db", "dnsperf", "err", "flame", "gz", "html", "json", "jsonl", "log"),
+        *("markdown", "md", "ndjson", "out", "output", "perfdhcp", "res", "resperf", "result", "stderr", "stdout"),
+        *("text", "tsv", "txt", "xml", "yaml", "yml"),
     }
 )
 _ARCHIVES: Final = re.compile(r"\.(?:tar(?:\.gz)?|tgz|zip)\Z", re.IGNORECASE)
@@ -34,9 +35,9 @@ _INSTANT: Final = re.compile(
 )
 _DATE_DIGITS: Final = 8
 _NUMBERED: Final = re.compile(r"(?:(.*\w)[-_ ]+)?[(#]?([0-9]{1,9})\)?")
-# A rate behind or before a version: `kea-2.2.800`, `800.2.2.0`; not in an address of IPv4.
+# A rate behind or before a version or a size: `kea-2.2.800`, `800.2.2.0`, `800.4core`; not in an address of IPv4.
 _BESIDE_VERSION: Final = re.compile(
-    r"(?<!\d)(?<!\d\.)(\d{1,2}(?:\.\d{1,2}){0,2}(?=\.\d{3})|(?:[3-9]\d\d|\d{4,})(?=\.\d+\.\d))\."
+    r"(?<!\d)(?<!\d\.)(\d{1,2}(?:\.\d{1,2}){0,2}(?=\.\d{3})|(?:[3-9]\d\d|\d{4,})(?=\.\d+(?:\.\d|(?![pqlrc]ps)[a-z]{3})))\."
 )
 _SEPARATORS: Final = re.compile(r"[\s_\-,;+=@#()\[\]{}~]+|(?<!\d)\.|\.(?!\d)|(?<=\d{3})\.(?=\d{1,3}\Z)")
 _PART: Final = re.compile(r"\d+(?:\.\d+)*|[^\d]+")
@@ -55,6 +56,7 @@ _TOOLS: Final = frozenset({"dnsperf", "flame", "perfdhcp", "resperf"})
 COUNTING: Final = _REPETITION | _EXECUTION | _TOOLS
 _FRAME_SIZES: Final = frozenset({"64", "128", "256", "512", "1024", "1280", "1518"})  # in bytes, of RFC 2544
 _LABELS: Final = "|".join(sorted(_REPETITION - {"r"} | _EXECUTION - {"no", "nr"}, key=len, reverse=True))
+_LABELLED: Final = re.compile(rf"(?<![a-z])((?:{_LABELS})[-_=# ]?\d{{1,3}})\.(?=\d)")  # run1.4core
 # `run3`, `rep=3-memfile`, `3of9`, or `Q500-r3`, `r3-memfile` in a folder's name; not `dell-r340`.
 REPETITION: Final = re.compile(
     rf"(?:\A|(?<=.)[-_ .])(?:(?:{_LABELS})[-_=# ]?(?P<count>[0-9]{{1,9}})|(?P<of>[0-9]{{1,3}})of[0-9]{{1,3}}"
@@ -119,7 +121,7 @@ class Name(NamedTuple):
         models tell a repetition from a number that counts trials, which goes with one rate only.
         """
         own = self._own(rates)
-        repetition = self._repetition(own)
+        repetition = self._repetition(own, known)
         said = self._count(repetition, own) if repetition else None
         dropped = own | ({repetition} if repetition and (said is not None or self._is_step(repetition, own)) else set())
         if repetition and said is None and not own and alone and rates and not self._is_frame_size(repetition):
@@ -140,7 +142,7 @@ class Name(NamedTuple):
         meant = {slot for slot in equal if _is_rate(self.tokens[slot[0]]) or "r" in words[slot]} or equal - counted
         return {each for each in equal if not meant or any(one == each or (one, each) in self.paired for one in meant)}
 
-    def _repetition(self, own: Collection[Slot]) -> Slot | None:
+    def _repetition(self, own: Collection[Slot], known: Callable[[str], bool]) -> Slot | None:
         """Return the number that may count repetitions: a labelled one, else the last or first separate one."""
         left = [
             at
@@ -152,6 +154,7 @@ class Name(NamedTuple):
                 if slot := self._counted(at, words):
                     return slot
         meant = [at for at in left if self.tokens[at][0] not in _NOISE]
+        meant = [at for at in meant if self.tokens[at][0].isdecimal() or not known("".join(self.tokens[at]))]
         quantities = {(word,) for word in _QUANTITY}
         for at in (*meant[-1:], *meant[:1]):
             before = self.tokens[at - 1] if at else ()  # of `2cpu-1`, the quantity has its number
@@ -237,7 +240,7 @@ def split(file: str) -> tuple[_Parts, ...]:
     stem = file.lower()
     while (ending := stem.rpartition("."))[0] and ending[2] in _ENDINGS:
         stem = ending[0]
-    stem = _BESIDE_VERSION.sub(r"\1 ", _INSTANT.sub(" ", stem))
+    stem = _BESIDE_VERSION.sub(r"\1 ", _LABELLED.sub(r"\1 ", _INSTANT.sub(" ", stem)))
     stem = PHRASE.sub(lambda found: re.sub(r"[-_ .]", "", found[0]), stem)
     stem = THREADS.sub(
         lambda found: f"threads{found[1] or found[2]}" if bool(found[1]) != bool(found[2]) else found[0], stem
