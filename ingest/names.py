@@ -59,8 +59,8 @@ _LABELS: Final = "|".join(sorted(_REPETITION - {"r"} | _EXECUTION - {"no", "nr"}
 _LABELLED: Final = re.compile(rf"(?<![a-z])((?:{_LABELS})[-_=# ]?\d{{1,3}})\.(?=\d)")  # run1.4core
 # `run3`, `rep=3-memfile`, `3of9`, or `Q500-r3`, `r3-memfile` in a folder's name; not `dell-r340`.
 REPETITION: Final = re.compile(
-    rf"(?:\A|(?<=.)[-_ .])(?:(?:{_LABELS})[-_=# ]?(?P<count>[0-9]{{1,9}})|(?P<of>[0-9]{{1,3}})of[0-9]{{1,3}}"
-    r"|(?P<r>r[0-9]{1,2}\Z)|(?<![-_ .])(?P<first>r[0-9]{1,2}))(?=[-_ .]|\Z)",
+    rf"(?:\A|(?<=.)[-_ .])(?:(?:{_LABELS})[-_=# ]?(?P<count>[0-9]{{1,9}}\Z|[0-9]{{1,3}})"
+    r"|(?P<of>[0-9]{1,3})of[0-9]{1,3}|(?P<r>r[0-9]{1,2}\Z)|(?<![-_ .])(?P<first>r[0-9]{1,2}))(?=[-_ .]|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
 # A number after one of these words belongs to the set-up, even if it counts.
@@ -71,13 +71,9 @@ _QUANTITY: Final = frozenset(
         "workers",
     }
 )
-_NOISE: Final = (_RATE_BEFORE | _REPETITION | _EXECUTION | _STEP_BEHIND) - {"no"} | {
-    "output",
-    "out",
-    "log",
-    "result",
-    "results",
-}
+_NOISE: Final = frozenset(
+    {*_RATE_BEFORE, *_REPETITION, *_EXECUTION, *_STEP_BEHIND, "output", "out", "log", "result", "results"}
+) - {"no"}
 # Nor does a folder with one of these words, such as `node-1`, hold a repetition.
 _SET_UPS: Final = _QUANTITY | frozenset(
     {
