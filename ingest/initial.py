@@ -15,7 +15,7 @@ from dropline.ingest.identity import Identities
 from dropline.ingest.lake import Lake
 from dropline.ingest.names import COUNTING, REPETITION, level_counts, split, words_of
 from dropline.ingest.resolve import Resolver
-from dropline.ingest.synonyms import BACKENDS, CLOSED, PHRASE, UNCLEAR, normalise, told
+from dropline.ingest.synonyms import BACKENDS, CLOSED, PHRASE, UNCLEAR, VERSION, normalise, told
 
 _PARSED: Final = 500  # outputs parsed for their rates
 _TIME_OF_DAY: Final = re.compile(r"[0-2]\d[-:.h]?[0-5]\d(?:[-:.m]?[0-5]\d)?")
@@ -147,7 +147,7 @@ def _name(names: Sequence[str], rates: Sequence[float | None], used: set[str]) -
     end = ends.pop() if len(ends) == 1 else ""
     stems = [name.removesuffix(end) for name in names]
     for mark in ("_", "-"):
-        if any(mark in phrase[0] for stem in stems for phrase in PHRASE.finditer(stem)):
+        if any(mark in found[0] for stem in stems for phrase in (PHRASE, VERSION) for found in phrase.finditer(stem)):
             continue
         parts = [stem.split(mark) for stem in stems]
         if all(len(each) == len(parts[0]) for each in parts) and (len(parts[0]) > 1 or mark == "-"):

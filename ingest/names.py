@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from dropline.ingest.synonyms import PHRASE, THREADS
+from dropline.ingest.synonyms import PHRASE, THREADS, VERSION, with_version
 
 Slot = tuple[int, int]  # token, and part of it
 _Parts = tuple[str, ...]
@@ -238,6 +238,7 @@ def split(file: str) -> tuple[_Parts, ...]:
         stem = ending[0]
     stem = _BESIDE_VERSION.sub(r"\1 ", _LABELLED.sub(r"\1 ", _INSTANT.sub(" ", stem)))
     stem = PHRASE.sub(lambda found: re.sub(r"[-_ .]", "", found[0]), stem)
+    stem = VERSION.sub(with_version, stem)
     stem = THREADS.sub(
         lambda found: f"threads{found[1] or found[2]}" if bool(found[1]) != bool(found[2]) else found[0], stem
     )

@@ -14,6 +14,7 @@ SET_UPS = {"memfile": "v4_st_memfile_none", "mysql": "v4_st_mysql_none"}
 NAMED = {
     "named": {"v4_st_memfile_none": "memfile-single-threaded", "v4_mt4_memfile_none": "MT4/memfile"},
     "counted-threads": {"v4_st_memfile_none": "memfile/1-thread", "v4_mt4_memfile_none": "memfile/threads_4"},
+    "versions": {"v4_st_memfile_none": "kea-2.4.1", "v4_mt4_memfile_none": "Kea_v2.6.0"},
 }
 POOLED = {"txt": "v4_st_mysql_none", "out": "v4_mt4_postgresql_none"}  # at the same rates
 LAYOUTS = yaml.safe_load(Path(__file__).with_name("layouts.yml").read_text())
@@ -81,7 +82,14 @@ def test_every_run_is_one_ramp(warehouse):
     assert sorted(runs) == sorted((layout, [1, 2, 3], True) for layout in LAYOUTS)
 
 
-@pytest.mark.parametrize("campaign", NAMED)
+def test_names_tell_product_and_version(warehouse):
+    told = warehouse(
+        "select product, product_version from leases_per_second where campaign = 'versions' order by product_version"
+    )
+    assert told == [("ISC Kea", "2.4.1"), ("ISC Kea", "2.6.0")]
+
+
+@pytest.mark.parametrize("campaign", ["named", "counted-threads"])
 def test_words_of_names_tell_what_ratios_compare(campaign, warehouse):
     assert warehouse(
         "select lps_single, lps_multi from multithreading_speedup where campaign = ?", campaign
