@@ -63,6 +63,7 @@ _VALUES: Final = (str, int, float)
 _SEVERAL: Final = (dict, list)
 _DIGITS: Final = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,6})?")
 _CONFIGURATION: Final = tuple(name for name, _ in CONFIGURATION)
+_VERSIONS: Final = re.compile(r"[0-9]+(?:\.[0-9]+)+")
 _FILE_NAME: Final = "file name"
 _BANNER: Final = "banner"
 _NAMES: Final = "names of folders and file"
@@ -365,7 +366,11 @@ def gather(
         told_by = [word for level in path.split("/")[:-1] for word in words_of(level)]
         claims += _named([*told_by, *(name.words if name else ())], {column for column, *_ in claims})
     if not campaign:
-        claims += _named(words_of(scope.rpartition("/")[2]), {column for column, *_ in claims})
+        folder = scope.rpartition("/")[2]
+        better = {column for column, *_ in claims}
+        if len({*_VERSIONS.findall(f"{folder}/{path}")}) > 1:  # kea-2.4-against-2.6/2.6/...
+            better.add("product_version")
+        claims += _named(words_of(folder), better)
     claims += defaults
     own = {"host_id": host_id, "server_config_id": server.row["server_config_id"] if server else None}
     if found:
