@@ -135,8 +135,12 @@ def match_template(template: str, path: str) -> dict[str, str] | None:
     text within one folder or file name; numeric fields match digits only, a rate also `10k`. `{_}` matches anything
     within one name; one `**/` matches any folders. Raises ValueError for an invalid template.
     """
-    found = _template_pattern(template).fullmatch(path) if len(path) <= 4096 else None
+    found = _match(template, path)
     return found.groupdict() if found else None
+
+
+def _match(template: str, path: str) -> re.Match[str] | None:
+    return _template_pattern(template).fullmatch(path) if len(path) <= 4096 else None
 
 
 @lru_cache(maxsize=1024)
@@ -286,9 +290,13 @@ class Campaign(_Strict):
 
     def path_values(self, path: str) -> dict[str, str]:
         """Return the values that the first matching path template extracts."""
+        return {column: path[begin:end] for column, (begin, end) in self.path_fields(path).items()}
+
+    def path_fields(self, path: str) -> dict[str, tuple[int, int]]:
+        """Return begin and end of the values that the first matching path template extracts."""
         for text in self.path:
-            if (found := match_template(text, path)) is not None:
-                return found
+            if found := _match(text, path):
+                return {column: found.span(column) for column in found.re.groupindex}
         return {}
 
     def doubts(self, paths: Iterable[str]) -> Iterator[str]:

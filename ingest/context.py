@@ -15,10 +15,19 @@ from typing import Any, Final
 from dropline.ingest.campaign import FIELDS, Campaign
 from dropline.ingest.formats import Rejected, Row
 from dropline.ingest.formats.perfdhcp_options import told_by_command
-from dropline.ingest.names import REPETITION, Name, numbered, without_archive, without_times, words_of
+from dropline.ingest.names import (
+    REPETITION,
+    Name,
+    numbered,
+    split,
+    without_archive,
+    without_repetition,
+    without_times,
+    words_of,
+)
 from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.servers import kea
-from dropline.ingest.synonyms import normalise, told
+from dropline.ingest.synonyms import UNCLEAR, normalise, told
 
 # Our column -> sidecar key. Several keys may set the same column; all are read.
 SIDECAR_FIELDS: Final[tuple[tuple[str, str], ...]] = (
@@ -54,6 +63,7 @@ _VALUES: Final = (str, int, float)
 _SEVERAL: Final = (dict, list)
 _DIGITS: Final = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)(k(?![a-z])|k(?=[pq]ps))?")
 _CONFIGURATION: Final = tuple(name for name, _ in CONFIGURATION)
+_VERSIONS: Final = re.compile(r"[0-9]+(?:\.[0-9]+)+")
 _FILE_NAME: Final = "file name"
 _BANNER: Final = "banner"
 _NAMES: Final = "names of folders and file"
@@ -61,7 +71,14 @@ _SERVER: Final = "server configuration "
 _DEFAULTS: Final = "campaign.yaml defaults"
 SIDECAR_OF: Final = "sidecar "
 _SET_UP: Final = frozenset({"backend", "threading", "scenario"})  # a source of one of these describes the set-up
-_IN_NAMES: Final = ("backend", "threading", "threads", "ha_mode")  # may be read from any word of a path
+_IN_NAMES: Final = (
+    "product",
+    "product_version",
+    "backend",
+    "threading",
+    "threads",
+    "ha_mode",
+)  # may be read from any word of a path
 MAX_OBSERVATIONS: Final = 1000
 SERVERS: Final = ("config", "server_config", "config_sha256")  # keys of a sidecar that name a server's configuration
 METRICS: Final = (
@@ -104,6 +121,8 @@ class Context:
     shared: bool = False  # whether the sidecar belongs to the outputs of several processes
     name: Name | None = None  # of the output, if no path template matches and the name may contain more than a rate
     level: int | None = None  # index in the path of the folder whose number counts repetitions
+    folders: tuple[tuple[int, Name], ...] = ()  # index and name of each folder whose name may contain the rate
+    fields: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # begin and end of what a template extracts
 
     def sha256(self) -> str:
         """Return the digest of the context; a different digest makes a new version of the file."""
@@ -124,6 +143,8 @@ class Context:
         others: list[object] = [self.own, self.shared]
         if self.name or self.level is not None:
             others += [self.name, self.level]
+        if self.folders:
+            others += self.folders
         rest = _literal(_DIGESTED.encode(others)[1:])
         return f"[[{','.join(claims)}],{_literal(_digested(self.warnings))},[%(observations)s],{rest}"
 
@@ -159,7 +180,9 @@ class Context:
         if threads and "threading" not in resolved and not by.startswith(_SERVER):
             resolved["threading"], sources["threading"] = "multi" if threads > 1 else "single", by
         counted = self._folder_count(resolved, sources, offered)
-        folder = context_path(self.path, resolved, counted)
+        beside = beside_fields(self.path, self.fields, sources, offered)
+        beside |= self._beside_rate(facts, resolved, sources, offered)
+        folder = context_path(self.path, resolved, counted, beside)
         words = self._name_words(facts, resolved, sources, offered, banner, alone=alone)
         if folder != "." and not self._is_described():
             folder, words = ".", f"{folder}/{words}" if words else folder
@@ -191,6 +214,19 @@ class Context:
             return None
         sources.setdefault("repetition", "path")
         return level
+
+    def _beside_rate(
+        self, facts: Row, resolved: Row, sources: dict[str, str], rates: Collection[float]
+    ) -> dict[int, str]:
+        """Return what each folder with the rate in its name says beside it; set the repetition unless it is known."""
+        beside: dict[int, str] = {}
+        for at, name in self.folders:
+            if name.tells(rates):
+                said = name.says(rates, lambda word: _is_known(word, "", facts, resolved))
+                beside[at] = (said.words or "").replace(" ", "-")
+                if said.repetition is not None and resolved.get("repetition") is None:
+                    resolved["repetition"], sources["repetition"] = said.repetition, "path"
+        return beside
 
     def _name_words(
         self,
@@ -286,11 +322,12 @@ def gather(
     shared: bool = False,
     name: Name | None = None,
     level: int | None = None,
+    folders: tuple[tuple[int, Name], ...] = (),
 ) -> Context:
     """Collect the context of the output `path`, with digest `sha256`, in the campaign's `scope`.
 
     `sidecar` is the path and contents of the output's sidecar, if it has one; `shared` says that it serves other
-    processes, too. `name` and `level` (see Context) are used if no path template matches the path.
+    processes, too. `name`, `level` and `folders` (see Context) are used if no path template matches the path.
     """
     values = campaign.values if campaign else {}
     notes: list[str] = []
@@ -310,7 +347,8 @@ def gather(
             notes.append(f"{source} was written for another output: its output_sha256 differs")
         if contents.get("signal_sent"):
             claims.append(("completed", False, source))
-    found = (campaign.path_values(path) if campaign else {}).items()
+    places = campaign.path_fields(path) if campaign else {}
+    found = [(column, path[begin:end]) for column, (begin, end) in places.items()]
     if found or (name and name.is_plain):
         name = None
     claims += _claims(found, "path", values, notes)
@@ -328,11 +366,18 @@ def gather(
         told_by = [word for level in path.split("/")[:-1] for word in words_of(level)]
         claims += _named([*told_by, *(name.words if name else ())], {column for column, *_ in claims})
     if not campaign:
-        claims += _named(words_of(scope.rpartition("/")[2]), {column for column, *_ in claims})
+        folder = scope.rpartition("/")[2]
+        better = {column for column, *_ in claims}
+        if len({*_VERSIONS.findall(f"{folder}/{path}")}) > 1:  # kea-2.4-against-2.6/2.6/...
+            better.add("product_version")
+        claims += _named(words_of(folder), better)
     claims += defaults
     own = {"host_id": host_id, "server_config_id": server.row["server_config_id"] if server else None}
-    level = None if found else level
-    return Context(tuple(claims), tuple(notes), tuple(watched(contents)), own, path, shared, name, level)
+    if found:
+        level, folders = None, ()
+    return Context(
+        tuple(claims), tuple(notes), tuple(watched(contents)), own, path, shared, name, level, folders, places
+    )
 
 
 def _named(names: Sequence[str], known: Collection[str]) -> list[Claim]:
@@ -383,21 +428,39 @@ def read_sidecar(data: bytes) -> Row:
     raise Rejected(why, "repair it, or remove it, and ingest again", line)
 
 
-def context_path(path: str, known: Mapping[str, Any], counted: int | None = None) -> str:
+def context_path(
+    path: str, known: Mapping[str, Any], counted: int | None = None, beside: Mapping[int, str] | None = None
+) -> str:
     """Return a file's folder without the levels that `known` (columns of schema.TRIALS) covers; `.` if none is left.
 
     Covered levels count repetitions, contain the offered rate, or are a word of the configuration, such as the backend.
-    Of the level `counted` only the words before its number are left.
+    Of the level `counted` only the words before its number are left, of a level in `beside` what it has there.
     """
     words = {str(known[column]).lower() for column in _CONFIGURATION if known.get(column) is not None}
     rate, repetition = known.get("offered_rate"), known.get("repetition")
-    own = [
-        _unknown(numbered(level)[0] if at == counted else level, known)
-        for at, level, word, numbers in levels(path.rpartition("/")[0])
-        if word not in words and (rate is None or rate not in numbers)
-        if not (word.isdecimal() and numbers == [repetition])
-    ]
+    own = []
+    for at, level, word, numbers in levels(path.rpartition("/")[0]):
+        if beside and at in beside:
+            own.append(_unknown(beside[at], known))
+        elif not (word in words or rate in numbers or (word.isdecimal() and numbers == [repetition])):
+            before, number = numbered(level)
+            own.append(_unknown(before if number and at == counted else level, known))
     return "/".join(filter(None, own)) or "."
+
+
+def beside_fields(
+    path: str, fields: Mapping[str, tuple[int, int]], sources: Mapping[str, str], rates: Collection[float]
+) -> dict[int, str]:
+    """Return what each folder has beside the values that a path template extracts from it, by its index."""
+    rest = path
+    for column, (begin, end) in fields.items():
+        if sources.get(column) == "path" or column == "offered_rate":
+            rest = rest[:begin] + "\0" * (end - begin) + rest[end:]
+    levels = enumerate(rest.split("/")[:-1])
+    words = {
+        at: Name(split(level.replace("\0", " "))).says(rates, lambda _: False) for at, level in levels if "\0" in level
+    }
+    return {at: (said.words or "").replace(" ", "-") for at, said in words.items()}
 
 
 def _unknown(level: str, known: Mapping[str, Any]) -> str:
@@ -419,7 +482,7 @@ def _is_known(word: str, path: str, facts: Row, known: Row) -> bool:
         return True
     if word in _words(path.rpartition("/")[0]) or _tells(told(word), known):
         return True
-    for column in _CONFIGURATION:
+    for column in _CONFIGURATION if word not in UNCLEAR else ():
         if (value := known.get(column)) is None:
             continue
         try:
@@ -434,7 +497,7 @@ def _is_known(word: str, path: str, facts: Row, known: Row) -> bool:
 @lru_cache(maxsize=1024)  # the trials of a ramp share a folder
 def levels(folder: str) -> list[tuple[int, str, str, list[float]]]:
     """Return index, name, lower-case name and numbers of each level that has more than a time or a repetition."""
-    levels = [REPETITION.sub("", without_times(without_archive(level))) for level in folder.split("/")]
+    levels = [without_repetition(without_times(without_archive(level))) for level in folder.split("/")]
     return [
         (at, level, level.lower(), [float(digits) * (1000 if k else 1) for digits, k in _DIGITS.findall(level)])
         for at, level in enumerate(levels)
@@ -450,7 +513,8 @@ def _words(folder: str) -> frozenset[str]:
 @lru_cache(maxsize=1024)
 def _repetition(folder: str) -> list[tuple[str, str]]:
     levels = [REPETITION.search(without_archive(level)) for level in folder.split("/")]
-    return [("repetition", level[1] or level[2]) for level in levels if level and "step" not in level[0].lower()][-1:]
+    found = [level[level.lastgroup or 0] for level in levels if level and "step" not in level[0].lower()]
+    return [("repetition", number.lstrip("rR")) for number in found[-1:]]
 
 
 def sidecar_fields(campaign: Campaign | None) -> Iterable[tuple[str, str]]:

@@ -13,9 +13,9 @@ from dropline.ingest.change_detection import Known
 from dropline.ingest.files import Found, IntakeError, Kind, survey
 from dropline.ingest.identity import Identities
 from dropline.ingest.lake import Lake
-from dropline.ingest.names import COUNTING, level_counts, words_of
+from dropline.ingest.names import COUNTING, REPETITION, level_counts, split, words_of
 from dropline.ingest.resolve import Resolver
-from dropline.ingest.synonyms import BACKENDS, CLOSED, PHRASE, normalise, told
+from dropline.ingest.synonyms import BACKENDS, CLOSED, PHRASE, UNCLEAR, VERSION, normalise, told
 
 _PARSED: Final = 500  # outputs parsed for their rates
 _TIME_OF_DAY: Final = re.compile(r"[0-2]\d[-:.h]?[0-5]\d(?:[-:.m]?[0-5]\d)?")
@@ -26,7 +26,7 @@ _COUNTED: Final = {
     **dict.fromkeys(("rate", "qps", "pps", "lps"), "offered_rate"),
     **dict.fromkeys(("threads", "thr"), "threads"),
 }
-_UNCLEAR: Final = frozenset({"on", "off", "yes", "no", "true", "false", "4", "6", "dhcp"})  # fit several columns
+_UNCLEAR: Final = UNCLEAR | {"4", "6", "dhcp"}
 _TEXT: Final = """\
 # Found: {found}.
 # docs/how-to/bring-your-own-results.md describes every key; only the name is required.
@@ -147,7 +147,7 @@ def _name(names: Sequence[str], rates: Sequence[float | None], used: set[str]) -
     end = ends.pop() if len(ends) == 1 else ""
     stems = [name.removesuffix(end) for name in names]
     for mark in ("_", "-"):
-        if any(mark in phrase[0] for stem in stems for phrase in PHRASE.finditer(stem)):
+        if any(mark in found[0] for stem in stems for phrase in (PHRASE, VERSION) for found in phrase.finditer(stem)):
             continue
         parts = [stem.split(mark) for stem in stems]
         if all(len(each) == len(parts[0]) for each in parts) and (len(parts[0]) > 1 or mark == "-"):
@@ -170,12 +170,25 @@ def _part(rates: Sequence[float | None], used: set[str], above: str, below: str,
         return f"{before}{{{column}}}{after}"
     if len({*words}) == 1 and not {"{", "}", "*"} & {*words[0]}:
         return words[0]
-    if len({*words}) == 1 or column == "repetition" or not _are_set_ups(words, rates):
+    bare = [*map(_words, words, rates)]
+    if len({*bare}) == 1 or column == "repetition" or not _are_set_ups(bare, rates):
         return "{_}"
-    if "scenario" in used or any(told(each) for word in words for each in words_of(word)):
+    # names tell better what `1of3`, `#1` or `tuned 1` say
+    unclear = any(
+        len(words_of(word)) > 1 or word.startswith(("#", "(")) or REPETITION.fullmatch(word) for word in words
+    )
+    if unclear or "scenario" in used or any(told(each) for word in words for each in words_of(word)):
         return _UNTOLD
     used.add("scenario")
     return "{scenario}"
+
+
+def _words(text: str, rate: float | None) -> str:
+    """Return the words of a text but the one with the rate."""
+    words = [
+        part for part in split(text) if rate not in {float(n) for n in part if n[0].isdecimal() and n.count(".") < 2}
+    ]
+    return " ".join(map("".join, words))
 
 
 def _are_set_ups(words: Sequence[str], rates: Sequence[float | None]) -> bool:

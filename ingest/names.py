@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from dropline.ingest.synonyms import PHRASE, THREADS
+from dropline.ingest.synonyms import PHRASE, THREADS, VERSION, with_version
 
 Slot = tuple[int, int]  # token, and part of it
 _Parts = tuple[str, ...]
@@ -20,36 +20,48 @@ _Parts = tuple[str, ...]
 # Endings that carry no information; any other (`rate500.st`) is kept.
 _ENDINGS: Final = frozenset(
     {
-        *("asc", "csv", "dat", "data", "db", "err", "gz", "html", "json", "jsonl", "log", "markdown", "md", "ndjson"),
-        *("out", "output", "res", "result", "stderr", "stdout", "text", "tsv", "txt", "xml", "yaml", "yml"),
+        *("asc", "csv", "dat", "data", "db", "dnsperf", "err", "flame", "gz", "html", "json", "jsonl", "log"),
+        *("markdown", "md", "ndjson", "out", "output", "perfdhcp", "res", "resperf", "result", "stderr", "stdout"),
+        *("text", "tsv", "txt", "xml", "yaml", "yml"),
     }
 )
 _ARCHIVES: Final = re.compile(r"\.(?:tar(?:\.gz)?|tgz|zip)\Z", re.IGNORECASE)
 _INSTANT: Final = re.compile(
     r"(?<!\d)(?:(?:19|20)\d\d([-_.]?)[01]\d\1[0-3]\d"  # 2026-11-20, 20261120
-    r"(?:[-_. t]?[0-2]\d[-_.:h]?[0-5]\d[-_.:m]?[0-5]\d(?:\.\d+)?s?z?|[-_t][0-2]\d[-_.:h]?[0-5]\dz?)?"  # ... and a time
+    r"(?:[-_. t]?[0-2]\d[-_.:h]?[0-5]\d[-_.:m]?[0-5]\d(?:\.\d+)?s?z?"  # ... and a time
+    r"|[-_t][0-2]\d[-_.:h]?[0-5]\dz?(?![a-z]))?"
     r"|1[4-9]\d{8}(?:\d{3})?)(?!\d)",  # seconds or milliseconds since 1970
     re.IGNORECASE,
 )
 _DATE_DIGITS: Final = 8
-_NUMBERED: Final = re.compile(r"(?:(.*\w)[-_ ]+\(?)?([0-9]{1,9})\)?")
+_NUMBERED: Final = re.compile(r"(?:(.*\w)[-_ ]+)?[(#]?([0-9]{1,9})\)?")
+# A rate behind or before a version or a size: `kea-2.2.800`, `800.2.2.0`, `800.4core`; not in an address of IPv4.
+_BESIDE_VERSION: Final = re.compile(
+    r"(?<!\d)(?<!\d\.)(\d{1,2}(?:\.\d{1,2}){0,2}(?=\.\d{3})|(?:[3-9]\d\d|\d{4,})(?=\.\d+(?:\.\d|(?![pqlrc]ps)[a-z]{3})))\."
+)
 _SEPARATORS: Final = re.compile(r"[\s_\-,;+=@#()\[\]{}~]+|(?<!\d)\.|\.(?!\d)|(?<=\d{3})\.(?=\d{1,3}\Z)")
 _PART: Final = re.compile(r"\d+(?:\.\d+)*|[^\d]+")
 _RATE_BEFORE: Final = frozenset({"rate", "q", "qps", "pps", "lps", "rps", "cps", "load", "offered"})
-_RATE_BEHIND: Final = re.compile(r"([km]?)(?:pps|qps|lps|rps|cps)|([km])")
+_RATE_BEHIND: Final = re.compile(r"([km]?)[pqlrc]?ps|([km])")
 _STEP_BEHIND: Final = frozenset({"%", "pct", "percent"})
 _THOUSANDS: Final = {"": 1, "k": 1_000, "m": 1_000_000}
 _REPETITION: Final = frozenset({"rep", "reps", "repeat", "repetition", "r"})
 _EXECUTION: Final = frozenset(
-    {"attempt", "iter", "iteration", "no", "nr", "pass", "ramp", "round", "run", "runs", "search", "step", "trial"}
+    {
+        *("attempt", "cycle", "execution", "iter", "iteration", "loop", "measurement", "no", "nr", "pass", "ramp"),
+        *("replicate", "round", "run", "runs", "sample", "search", "series", "step", "take", "trial", "try"),
+    }
 )
 _TOOLS: Final = frozenset({"dnsperf", "flame", "perfdhcp", "resperf"})
 COUNTING: Final = _REPETITION | _EXECUTION | _TOOLS
 _FRAME_SIZES: Final = frozenset({"64", "128", "256", "512", "1024", "1280", "1518"})  # in bytes, of RFC 2544
 _LABELS: Final = "|".join(sorted(_REPETITION - {"r"} | _EXECUTION - {"no", "nr"}, key=len, reverse=True))
-# `run3`, or `Q500-r3` at the end of a folder's name; not `dell-r340`.
+_LABELLED: Final = re.compile(rf"(?<![a-z])((?:{_LABELS})[-_=# ]?\d{{1,3}})\.(?=\d)")  # run1.4core
+# `run3`, `rep=3-memfile`, `3of9`, or `Q500-r3`, `r3-memfile` in a folder's name; not `dell-r340`.
 REPETITION: Final = re.compile(
-    rf"(?:\A|(?<=.)[-_])(?:(?:{_LABELS})[-_]?([0-9]{{1,9}})|r([0-9]{{1,2}}))\Z", re.IGNORECASE | re.DOTALL
+    rf"(?:\A|(?<=.)[-_ .])(?:(?:{_LABELS})[-_=# ]?(?P<count>[0-9]{{1,9}}\Z|[0-9]{{1,3}})"
+    r"|(?P<of>[0-9]{1,3})of[0-9]{1,3}|(?P<r>r[0-9]{1,2}\Z)|(?<![-_ .])(?P<first>r[0-9]{1,2}))(?=[-_ .]|\Z)",
+    re.IGNORECASE | re.DOTALL,
 )
 # A number after one of these words belongs to the set-up, even if it counts.
 _QUANTITY: Final = frozenset(
@@ -59,7 +71,9 @@ _QUANTITY: Final = frozenset(
         "workers",
     }
 )
-_NOISE: Final = _RATE_BEFORE | _REPETITION | _EXECUTION | _STEP_BEHIND | {"output", "out", "log", "result", "results"}
+_NOISE: Final = frozenset(
+    {*_RATE_BEFORE, *_REPETITION, *_EXECUTION, *_STEP_BEHIND, "output", "out", "log", "result", "results"}
+) - {"no"}
 # Nor does a folder with one of these words, such as `node-1`, hold a repetition.
 _SET_UPS: Final = _QUANTITY | frozenset(
     {
@@ -103,13 +117,18 @@ class Name(NamedTuple):
         models tell a repetition from a number that counts trials, which goes with one rate only.
         """
         own = self._own(rates)
-        repetition = self._repetition(own)
+        repetition = self._repetition(own, known)
         said = self._count(repetition, own) if repetition else None
         dropped = own | ({repetition} if repetition and (said is not None or self._is_step(repetition, own)) else set())
         if repetition and said is None and not own and alone and rates and not self._is_frame_size(repetition):
             dropped.add(repetition)  # it follows the rate in another unit
+        dropped |= {slot for slot, _ in _numbers(self.tokens) if self._is_short(slot[0]) and self._is_step(slot, own)}
         words = [word for at in range(len(self.tokens)) if (word := self._word(at, dropped)) and not known(word)]
         return Said(" ".join(words) or None, said)
+
+    def tells(self, rates: Collection[float]) -> bool:
+        """Return whether one of its numbers is the rate."""
+        return bool(self._own(rates))
 
     def _own(self, rates: Collection[float]) -> set[Slot]:
         """Return the numbers that are the rate, without one that equals it by chance: `1000rps_1000clients`."""
@@ -119,7 +138,7 @@ class Name(NamedTuple):
         meant = {slot for slot in equal if _is_rate(self.tokens[slot[0]]) or "r" in words[slot]} or equal - counted
         return {each for each in equal if not meant or any(one == each or (one, each) in self.paired for one in meant)}
 
-    def _repetition(self, own: Collection[Slot]) -> Slot | None:
+    def _repetition(self, own: Collection[Slot], known: Callable[[str], bool]) -> Slot | None:
         """Return the number that may count repetitions: a labelled one, else the last or first separate one."""
         left = [
             at
@@ -131,9 +150,11 @@ class Name(NamedTuple):
                 if slot := self._counted(at, words):
                     return slot
         meant = [at for at in left if self.tokens[at][0] not in _NOISE]
+        meant = [at for at in meant if self.tokens[at][0].isdecimal() or not known("".join(self.tokens[at]))]
+        quantities = {(word,) for word in _QUANTITY}
         for at in (*meant[-1:], *meant[:1]):
-            before = self.tokens[at - 1][-1] if at else ""
-            if len(self.tokens[at]) == 1 and self.tokens[at][0].isdecimal() and before not in _QUANTITY:
+            before = self.tokens[at - 1] if at else ()  # of `2cpu-1`, the quantity has its number
+            if len(self.tokens[at]) == 1 and self.tokens[at][0].isdecimal() and before not in quantities:
                 return (at, 0)
         return None
 
@@ -142,6 +163,8 @@ class Name(NamedTuple):
         parts = self.tokens[at]
         if len(parts) == 2 and parts[0] in words and _is_count(parts[1]) and (parts[0] != "r" or len(parts[1]) < 3):
             return (at, 1)
+        if len(parts) == 3 and parts[1] == "of" and _is_count(parts[0]):
+            return (at, 0)
         before = self.tokens[at - 1] if at else ()
         return (at, 0) if len(parts) == 1 and before in {(word,) for word in words} and _is_count(parts[0]) else None
 
@@ -162,6 +185,10 @@ class Name(NamedTuple):
     def _is_step(self, slot: Slot, own: Collection[Slot]) -> bool:
         return any((rate, slot) in self.paired for rate in own)
 
+    def _is_short(self, at: int) -> bool:
+        """Return whether a token is a letter and a number, as in `s03`: too little for a set-up."""
+        return len(self.tokens[at]) == 2 and len(self.tokens[at][0]) == 1
+
     def _is_frame_size(self, slot: Slot) -> bool:
         return self.tokens[slot[0]][slot[1]] in _FRAME_SIZES
 
@@ -169,6 +196,8 @@ class Name(NamedTuple):
         """Return a token as a word of the set-up, without the parts that have another meaning."""
         parts = self.tokens[at]
         if _is_rate(parts) or (len(parts) == 1 and parts[0] in _NOISE) or self._counted(at, COUNTING):
+            return None
+        if parts == ("no",) and at + 1 < len(self.tokens) and self._counted(at + 1, {"no"}):
             return None
         left = [part for n, part in enumerate(parts) if (at, n) not in dropped]
         if len(left) == len(parts):
@@ -207,8 +236,9 @@ def split(file: str) -> tuple[_Parts, ...]:
     stem = file.lower()
     while (ending := stem.rpartition("."))[0] and ending[2] in _ENDINGS:
         stem = ending[0]
-    stem = _INSTANT.sub(" ", stem)
+    stem = _BESIDE_VERSION.sub(r"\1 ", _LABELLED.sub(r"\1 ", _INSTANT.sub(" ", stem)))
     stem = PHRASE.sub(lambda found: re.sub(r"[-_ .]", "", found[0]), stem)
+    stem = VERSION.sub(with_version, stem)
     stem = THREADS.sub(
         lambda found: f"threads{found[1] or found[2]}" if bool(found[1]) != bool(found[2]) else found[0], stem
     )
@@ -259,6 +289,12 @@ def level_counts(level: str, above: str, beside: Collection[str]) -> bool:
 def without_times(level: str) -> str:
     """Return the name of a folder without times of day, as in `memfile_20261120-130142`; a mere date is kept."""
     kept = _INSTANT.sub(lambda found: found[0] * (sum(map(str.isdecimal, found[0])) == _DATE_DIGITS), level)
+    return kept if kept == level else kept.strip("-_. ")
+
+
+def without_repetition(level: str) -> str:
+    """Return the name of a folder without a labelled repetition, as in `run2-memfile`."""
+    kept = REPETITION.sub("", level)
     return kept if kept == level else kept.strip("-_. ")
 
 

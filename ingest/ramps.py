@@ -23,6 +23,7 @@ from dropline.ingest.context import (
     SIDECAR_OF,
     WATCHED,
     Labels,
+    beside_fields,
     context_path,
     instant,
     labels_form,
@@ -335,10 +336,8 @@ def _trials(trials: Sequence[Trial]) -> pa.Table:
         }
         if "repetition" in own:  # then they come from several folders
             known = {name: group.row.get(name) for name, _ in CONFIGURATION}
-            folders = {
-                trial.item.folder: context_path(trial.item.path, {**known, "repetition": trial.own["repetition"]})
-                for trial in those
-            }
+            places = {trial.item.folder: trial for trial in those}
+            folders = {folder: _context_path(trial, known) for folder, trial in places.items()}
             own["context_path"] = [folders[trial.item.folder] for trial in those]
         for name, values in columns.items():
             values += own[name] if name in own else [group.row.get(name)] * len(those)
@@ -350,6 +349,13 @@ def _trials(trials: Sequence[Trial]) -> pa.Table:
     ends = np.cumsum([0, *lengths]).astype(np.int32)
     maps = pa.MapArray.from_arrays(pa.array(ends), pa.array(keys, told.key_type), pa.array(sources, told.item_type))
     return table("trials", {**columns, "context_sources": maps})
+
+
+def _context_path(trial: Trial, known: Row) -> str:
+    path, campaign = trial.item.path, trial.item.scope.campaign
+    fields, sources = campaign.path_fields(path) if campaign else {}, dict(trial.group.row["context_sources"])
+    beside = beside_fields(path, fields, sources, {trial.own["offered_rate"]})
+    return context_path(path, {**known, "repetition": trial.own["repetition"]}, beside=beside)
 
 
 def _figures(form: Form, figures: Figures, trials: Sequence[Trial]) -> Iterator[tuple[str, pa.Table]]:

@@ -34,6 +34,7 @@ from dropline.ingest.rows import (
 
 _MAX_SIDECAR_BYTES: Final = 1024 * 1024
 _READERS: Final = {reader.NAME: reader for reader in READERS}
+_LARGE: Final = re.compile(r"[0-9]{2}|[0-9]k", re.IGNORECASE)  # a number that may be a rate
 _HELD: Final = 4  # scopes, and folders of machine facts, in the cache
 _UNRECOGNISED: Final = (
     "not recognised: not a traffic generator's output, counters, server configuration or machine facts",
@@ -84,10 +85,12 @@ class Neighbours:
         # Sorted so that stems with a common prefix are adjacent.
         self._stems = {folder: sorted(outputs) for folder, outputs in self._outputs.items()}
         self._names: dict[str, dict[str, Name]] = {}  # folder -> parsed names; a cache of a method would be a cycle
+        self._folders: dict[str, set[str]] = defaultdict(set)  # folder -> names of its subfolders
         self._numbers: dict[tuple[str, str], set[str]] = defaultdict(set)  # folder, words -> numbers of its subfolders
         for folder in self._files:
             levels = folder.split("/")
             for at, level in enumerate(levels):
+                self._folders["/".join(levels[:at])].add(level)
                 words, number = numbered(level)
                 if number:  # a folder without one beside `1` and `2` does not disturb their count
                     self._numbers["/".join(levels[:at]), words].add(number)
@@ -101,6 +104,19 @@ class Neighbours:
         if item.folder not in self._names:
             self._names[item.folder] = names(self._files[item.folder])
         return self._names[item.folder].get(item.name) or names([item.name])[item.name]
+
+    def folders(self, item: Found) -> Iterator[tuple[int, Name]]:
+        """Yield index and parsed name of each folder in the path that may have the rate and more in its name."""
+        levels = item.folder.split("/")
+        for at, level in enumerate(levels):
+            if _LARGE.search(level) and not level.isdecimal():
+                above = "/".join(levels[:at])
+                key = f"{above}/"
+                if key not in self._names:
+                    self._names[key] = names(self._folders[above])
+                name = self._names[key][level]
+                if not name.is_plain:
+                    yield at, name
 
     def level(self, item: Found) -> int | None:
         """Return the index in the path of the folder whose number counts repetitions, or None."""
@@ -289,6 +305,7 @@ class Resolver:
             shared=sidecar is not None and around.is_shared(sidecar),
             name=around.name(item),
             level=around.level(item),
+            folders=tuple(around.folders(item)),
         )
         if sidecar and isinstance(said, Rejected):
             note = f"sidecar {sidecar.path} cannot be used: {said}"

@@ -34,7 +34,7 @@ _PRODUCTS: Final[dict[str, tuple[str, ...]]] = {
         *("powerdns auth", "powerdns authoritative nameserver"),
     ),
     "PowerDNS": ("powerdns",),
-    "PowerDNS Recursor": ("powerdns recursor", "pdns_recursor", "pdns-recursor"),
+    "PowerDNS Recursor": ("recursor", "powerdns recursor", "pdns_recursor", "pdns-recursor"),
     "Knot DNS": ("knot dns", "knotd"),
     "Knot Resolver": ("knot resolver", "kresd"),
     "NSD": ("nsd",),
@@ -56,6 +56,7 @@ _SYNONYMS: Final[dict[str, dict[str, str]]] = {
     | {"hs": "hot-standby", "lb": "load-balancing", "pb": "passive-backup"},
 }
 BACKENDS: Final = frozenset({"memfile", "mysql", "postgresql", "cassandra", "lmdb", "sqlite", *_SYNONYMS["backend"]})
+UNCLEAR: Final = frozenset({"on", "off", "yes", "no", "true", "false"})  # fit several columns
 # Words that mean one thing wherever a name has them; a hyphen may be another separator, or none.
 _MEANINGS: Final[dict[str, tuple[str, str]]] = {
     **{word: ("backend", _SYNONYMS["backend"].get(word, word)) for word in BACKENDS},
@@ -74,6 +75,18 @@ _MEANINGS: Final[dict[str, tuple[str, str]]] = {
 _CLEAR: Final = {word.replace("-", ""): meaning for word, meaning in _MEANINGS.items()}
 _HYPHENATED: Final = "|".join(sorted((word for word in _MEANINGS if "-" in word), key=len, reverse=True))
 PHRASE: Final = re.compile(rf"(?<![^\W_])(?:{_HYPHENATED.replace('-', '[-_ .]')})(?![^\W_])", re.IGNORECASE)
+_SPELLINGS: Final = "|".join(sorted(_SYNONYMS["product"], key=len, reverse=True)).replace(" ", "[-_ ]")
+# `kea-2.4.1` or `bind9_9.18.0rc1`
+VERSION: Final = re.compile(
+    rf"(?<![^\W_])({_SPELLINGS})[-_ ]?v?([0-9]+(?:\.[0-9]+)+)(?:-?((?:alpha|beta|rc|git)[0-9]*))?(?![^\W_])",
+    re.IGNORECASE,
+)
+_AS_LETTERS: Final = {
+    re.sub(r"[-_ ]", "", spelling): next(filter(str.isalpha, spellings))
+    for spellings in _PRODUCTS.values()
+    for spelling in spellings
+}
+_TOLD_VERSION: Final = re.compile(r"([a-z]+)([0-9]+(?:\.[0-9]+)+[a-z]*[0-9]*)")
 # Of three digits, the number would rather be a rate.
 THREADS: Final = re.compile(
     r"(?<![^\W_])(?<![0-9]\.)(?:([1-9][0-9]?)[-_ .]?)?threads?(?:[-_ .=]?([1-9][0-9]?)(?![0-9]))?(?![^\W_])",
@@ -109,7 +122,14 @@ def told(word: str) -> Mapping[str, Value]:
         return _normalised("threading", word)
     if found := THREADS.fullmatch(word):
         return {"threads": int(found[2])} if found[2] else {}
+    if (found := _TOLD_VERSION.fullmatch(word)) and (product := _SYNONYMS["product"].get(found[1])):
+        return {"product": product, "product_version": found[2].replace("git", "-git")}
     return _normalised(*_CLEAR[word]) if word in _CLEAR else {}
+
+
+def with_version(found: re.Match[str]) -> str:
+    """Return a product with its version as one word: `kea2.4.1`."""
+    return f" {_AS_LETTERS[re.sub(r'[-_ ]', '', found[1].lower())]}{found[2]}{found[3] or ''} "
 
 
 @lru_cache(maxsize=16_384, typed=True)  # nearly all files of a campaign repeat the same values

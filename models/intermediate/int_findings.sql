@@ -432,6 +432,25 @@ set_ups_in_order as (
 
 ),
 
+set_ups_alike as (
+
+    select
+        configuration_id,
+        runs,
+        count(*) over alike as set_ups_alike,
+        max(runs) over alike as most_runs
+    from configurations
+    where origin = 'measured'
+    window alike as (
+        partition by
+            campaign,
+            {{ configuration_columns_of('configurations') }},
+            method,
+            regexp_replace(unnamed_folder, '[0-9]+', '#', 'g')
+    )
+
+),
+
 configuration_findings as (
 
     select
@@ -449,9 +468,15 @@ configuration_findings as (
         configuration_id,
         'too_few_runs' as finding,
         'info' as severity,
-        {{ counted('runs', 'run') }} || ': with fewer than three the spread is unknown.' as detail
-    from configurations
-    where origin = 'measured' and runs < 3
+        {{ counted('runs', 'run') }} || ': with fewer than three the spread is unknown.'
+        || case
+            when set_ups_alike > 1 and most_runs = 1
+                then ' ' || cast(set_ups_alike as string) || ' set-ups differ only in numbers of their names. If these '
+                    || 'count repetitions, call them run1, run2, ..., or write a `path:` with {repetition}.'
+            else ''
+        end as detail
+    from set_ups_alike
+    where runs < 3
     union all
     select
         configuration_id,

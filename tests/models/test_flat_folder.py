@@ -14,6 +14,8 @@ SET_UPS = {"memfile": "v4_st_memfile_none", "mysql": "v4_st_mysql_none"}
 NAMED = {
     "named": {"v4_st_memfile_none": "memfile-single-threaded", "v4_mt4_memfile_none": "MT4/memfile"},
     "counted-threads": {"v4_st_memfile_none": "memfile/1-thread", "v4_mt4_memfile_none": "memfile/threads_4"},
+    "versions": {"v4_st_memfile_none": "kea-2.4.1", "v4_mt4_memfile_none": "Kea_v2.6.0"},
+    "kea-2.4-2.6": {"v4_st_memfile_none": "2.4", "v4_mt4_memfile_none": "2.6"},
 }
 POOLED = {"txt": "v4_st_mysql_none", "out": "v4_mt4_postgresql_none"}  # at the same rates
 LAYOUTS = yaml.safe_load(Path(__file__).with_name("layouts.yml").read_text())
@@ -40,11 +42,16 @@ def warehouse(tmp_path_factory):
     for campaign, folders in NAMED.items():
         for set_up, folder in folders.items():
             shutil.copytree(RUNS / set_up / "rep1", root / campaign / folder, ignore=shutil.ignore_patterns("*.json"))
+    for repetition in (1, 2, 3):
+        kept = root / "torn" / f"test{repetition}"
+        shutil.copytree(RUNS / "v4_st_memfile_none" / f"rep{repetition}", kept, ignore=shutil.ignore_patterns("*.json"))
     (root / "pooled").mkdir()
     for ending, set_up in POOLED.items():
         for output in RUNS.glob(f"{set_up}/rep1/rate*.txt"):
             shutil.copy(output, root / "pooled" / f"{output.stem}.{ending}")
     (root / "described" / "campaign.yaml").write_text("campaign: described\ndefaults: {product: ISC Kea}\n")
+    template = '"{repetition}-{scenario}/{offered_rate}.txt"'
+    (root / "templated" / "campaign.yaml").write_text(f"campaign: templated\npath: {template}\n")
     with asking(built(tmp_path_factory.mktemp("home"), *root.iterdir())) as asked:
         yield asked
 
@@ -70,12 +77,22 @@ def test_names_tell_set_ups_and_repetitions_apart_as_folders_do(layout, warehous
 def test_every_run_is_one_ramp(warehouse):
     runs = warehouse(
         """select campaign, list(distinct repetition order by repetition), bool_and(trials = steps) from runs
-        where campaign not in ('named', 'counted-threads', 'pooled') and tool = 'perfdhcp' group by campaign"""
+        where list_contains(?, campaign) and tool = 'perfdhcp' group by campaign""",
+        [*LAYOUTS],
     )
     assert sorted(runs) == sorted((layout, [1, 2, 3], True) for layout in LAYOUTS)
 
 
-@pytest.mark.parametrize("campaign", NAMED)
+def test_names_tell_product_and_version(warehouse):
+    assert warehouse("select product_version from leases_per_second where campaign = 'versions' order by all") == [
+        ("2.4.1",),
+        ("2.6.0",),
+    ]
+    told = warehouse("select product, product_version from leases_per_second where campaign = 'kea-2.4-2.6'")
+    assert told == [("ISC Kea", None)] * 2
+
+
+@pytest.mark.parametrize("campaign", ["named", "counted-threads"])
 def test_words_of_names_tell_what_ratios_compare(campaign, warehouse):
     assert warehouse(
         "select lps_single, lps_multi from multithreading_speedup where campaign = ?", campaign
@@ -100,6 +117,12 @@ def test_trials_at_one_rate_of_one_run_that_differ_beyond_chance_are_a_warning(w
     assert finding[:3] == ("pooled", "warning", "run")
     assert finding[3].startswith("Trials of one run at 2550/s lost 24.74 % and 36.59 %, more than chance explains")
     assert warehouse("select distinct quality from leases_per_second where campaign = 'pooled'") == [("warn",)]
+
+
+def test_set_ups_that_may_be_repetitions_are_told(warehouse):
+    details = warehouse("select detail from quality_findings where campaign = 'torn' and finding = 'too_few_runs'")
+    assert len(details) == 3
+    assert all("3 set-ups differ only in numbers of their names" in detail for (detail,) in details)
 
 
 def test_where_a_value_comes_from_is_told(warehouse):
