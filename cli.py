@@ -511,13 +511,8 @@ def report(
     from dropline.report import make
 
     text = make(Warehouse.open(context.obj.warehouse), campaigns or (), form)
-    if not output:
-        sys.stdout.buffer.write(text.encode())
-        return
-    try:
-        output.write_text(text, "utf-8")
-    except OSError as error:
-        _fail(f"--output {output}: {error.strerror}; name a file in a folder that exists", 2)
+    with output.open("wb") if output else nullcontext(sys.stdout.buffer) as file:
+        file.write(text.encode())
 
 
 @app.command()
@@ -809,7 +804,7 @@ def _fail(message: str, code: int) -> NoReturn:
 
 def _remedy(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return "Make room on the disk of the home, and run the command again."
+        return "Make room on the disk, and run the command again."
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return "The home must be writable: check its permissions, or choose another with --home."
     return "Check the file or folder, and run the command again."
