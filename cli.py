@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NoReturn
 
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from dropline.errors import DroplineError
 from dropline.paths import Home
@@ -22,8 +22,19 @@ if TYPE_CHECKING:
     from dropline.ingest.loader import Summary
     from dropline.measure.drive import Seen
 
+
+class _Commands(TyperGroup):
+    def invoke(self, ctx: Any) -> Any:
+        """Call a command; say what Ctrl-C leaves, as typer says nothing."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            _fail("interrupted; everything committed before is kept", 130)
+
+
 app = typer.Typer(
     name="dropline",
+    cls=_Commands,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -500,13 +511,8 @@ def report(
     from dropline.report import make
 
     text = make(Warehouse.open(context.obj.warehouse), campaigns or (), form)
-    if not output:
-        sys.stdout.buffer.write(text.encode())
-        return
-    try:
-        output.write_text(text, "utf-8")
-    except OSError as error:
-        _fail(f"--output {output}: {error.strerror}; name a file in a folder that exists", 2)
+    with output.open("wb") if output else nullcontext(sys.stdout.buffer) as file:
+        file.write(text.encode())
 
 
 @app.command()
@@ -633,7 +639,10 @@ def measure(
             if show:
                 show(seen)
 
-        outcome = find(asked, plan, target, lambda said: typer.echo(said, err=True), see)
+        try:
+            outcome = find(asked, plan, target, lambda said: typer.echo(said, err=True), see)
+        except KeyboardInterrupt:
+            _fail("stopped; run the same command again to continue", 130)
     typer.echo(outcome.text())
     if home:
         _ingest(home, [outcome.folder])
@@ -795,7 +804,7 @@ def _fail(message: str, code: int) -> NoReturn:
 
 def _remedy(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return "Make room on the disk of the home, and run the command again."
+        return "Make room on the disk, and run the command again."
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return "The home must be writable: check its permissions, or choose another with --home."
     return "Check the file or folder, and run the command again."
@@ -811,6 +820,3 @@ def main() -> None:
     except OSError as error:
         typer.echo(f"dropline: {error}\n{_remedy(error)} Everything committed before is unchanged.", err=True)
         sys.exit(1)
-    except KeyboardInterrupt:
-        typer.echo("dropline: interrupted; everything committed before is kept", err=True)
-        sys.exit(130)

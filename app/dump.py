@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import duckdb
+
 from dropline.app.queries import text
 from dropline.errors import DroplineError
 from dropline.quoting import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    import duckdb
 
 # DuckDB's COPY options for each format.
 FORMATS: Final = {"parquet": "format parquet, compression zstd", "csv": "format csv, header"}
@@ -44,7 +44,7 @@ def appearing(folder: Path) -> Iterator[Path]:
             made.rename(folder)
         finally:
             shutil.rmtree(made, ignore_errors=True)
-    except OSError as error:
+    except (OSError, duckdb.IOException) as error:
         raise ExportFailed(f"{folder}: {error}; nothing was exported") from error
 
 
@@ -61,7 +61,6 @@ def dump(
     CSV holds nested values as JSON. `raw` only controls whether the README mentions raw files. Call `progress` with
     (done, total, table) before each table.
     """
-    import duckdb
     import jinja2
 
     (folder / "tables").mkdir()

@@ -37,7 +37,8 @@ def describe(home: Home) -> str:
     try:
         warehouse = Warehouse.open(home.warehouse)
     except WarehouseMissing:
-        return "\n".join([*lines, "warehouse  not built yet: dropline build"])
+        first = "" if batches else "dropline ingest FOLDER, then "
+        return "\n".join([*lines, f"warehouse  not built yet: {first}dropline build"])
     held = warehouse.query("select built_at, lake_batches from build_info").to_pylist()[0]
     behind = len(set(batches) - set(held["lake_batches"]))
     state = f"{behind} batch{'es' * (behind != 1)} behind the lake: dropline build" if behind else "up to date"

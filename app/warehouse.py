@@ -135,7 +135,7 @@ class Warehouse:
                 statements = cursor.extract_statements(sql)
                 if _kinds(statements) not in _READING:
                     raise QueryRefused(
-                        f"Expected one SELECT, found {_kinds(statements)}: the warehouse is read-only. To keep a "
+                        f"Expected one SELECT, found {_kinds(statements)}. The warehouse is read-only; to keep a "
                         "result, use `dropline sql ... --output FILE`."
                     )
                 return cursor.execute(statements[0], dict(params)).to_arrow_table()  # sql() would plan it twice
@@ -167,7 +167,7 @@ class Warehouse:
         if kinds == duckdb.StatementType.MULTI.name:
             raise QueryRefused("Name the values of the PIVOT: pivot ... on column in ('one', 'other') using ...")
         if kinds != duckdb.StatementType.SELECT.name:
-            raise QueryRefused(f"Expected one SELECT, found {kinds}: the warehouse is read-only.")
+            raise QueryRefused(f"Expected one SELECT, found {kinds}. The warehouse is read-only.")
         (said,) = cursor.execute("select json_serialize_sql($1::varchar)", [text]).fetchone() or ("{}",)
         tree = json.loads(said)
         reason = tree.get("error_message") if tree.get("error", True) else sql_guard.complaint(tree, *_known(cursor))

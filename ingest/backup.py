@@ -59,7 +59,6 @@ def backup(home: Home, root: Path, *, progress: Callable[[int, int, str], None] 
     copy = Home.chosen(root)
     try:
         with _alone(copy):
-            _mark(copy, finished=False)
             batches, copied = _copy(home, copy, progress)
             marker = copy.root / MARKER
             if faults := [fault for fault in verify(copy, progress=progress).faults if fault.path != marker]:
@@ -97,7 +96,7 @@ def _mark(copy: Home, *, finished: bool) -> None:
 
 def _copy(home: Home, copy: Home, progress: Callable[[int, int, str], None] | None) -> tuple[int, int]:
     """Copy the files, then the log; return the number of batches and how many of them are new."""
-    source, target = Lake(home.lake), Lake.create(copy.lake)
+    source = Lake(home.lake)
     with ExitStack() as stack:
         # Opened before the lake is listed, so the list includes every batch the warehouse was built from.
         warehouse = stack.enter_context(home.warehouse.open("rb")) if home.warehouse.exists() else None
@@ -105,8 +104,10 @@ def _copy(home: Home, copy: Home, progress: Callable[[int, int, str], None] | No
         logged = log.names(home.lake / "log")
         if not (entries := source.entries(logged)):
             raise BackupFailed(f"{home.root} has no lake, so there is nothing to back up: choose a home with --home")
-        batches, there = [batch for entry in entries for batch in entry.batches], {*target.batches()}
         _require_kinship(home, copy)
+        _mark(copy, finished=False)
+        target = Lake.create(copy.lake)
+        batches, there = [batch for entry in entries for batch in entry.batches], {*target.batches()}
         for done, entry in enumerate(entries):
             if progress:
                 progress(done, len(entries), entry.batches[0])

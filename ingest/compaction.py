@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from dropline.errors import DroplineError
 from dropline.ingest.lake import Lake
+from dropline.ingest.loader import counted
 from dropline.ingest.log import Entry, Part
 from dropline.ingest.parquet import DamagedFile, TableFile, naming, row_groups
 from dropline.ingest.retraction import Purge
@@ -37,10 +38,11 @@ class Compacted:
         if self.left:
             return f"{self.left} forgotten files could not be purged, as somebody compacted meanwhile: run it again"
         if not self.into:
-            return f"{self.before} commits; nothing to merge"
+            return f"{counted(self.before, 'commit', 'commits')}; nothing to merge"
         left = self.before - self.merged + self.into
-        gone = f"{self.purged} forgotten files are gone for good; " if self.purged else ""
-        said = f"{gone}{self.merged} commits merged into {self.into}; the lake has {left} now"
+        gone = counted(self.purged, "forgotten file is gone for good; ", "forgotten files are gone for good; ")
+        said = gone * bool(self.purged)
+        said += f"{counted(self.merged, 'commit', 'commits')} merged into {self.into}; the lake has {left} now"
         if self.waiting:
             said += f"; {self.waiting} replaced ones are deleted by the next ingest, as somebody is still reading"
         return said

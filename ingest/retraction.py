@@ -56,10 +56,11 @@ def remember(lake: Lake, name: str) -> Retracted:
     """Undo `forget`: restore the last version of forgotten files."""
     with lake.reading():
         gone = {key: last for key, (last, moved) in forgotten(lake).items() if last and not moved}
-        keys = _named(name, gone)
+        keys = _named(name, gone, "Campaigns with forgotten files:")
         with lake.batch() as batch:
             _copy(lake, batch, {key: gone[key] for key in keys}, {})
-            return Retracted("count again", len(keys), _campaigns(keys), batch.commit())
+            what = "counts again" if len(keys) == 1 else "count again"
+            return Retracted(what, len(keys), _campaigns(keys), batch.commit())
 
 
 def rename(lake: Lake, old: str, new: str) -> Retracted:
@@ -69,7 +70,8 @@ def rename(lake: Lake, old: str, new: str) -> Retracted:
         raise NothingToRetract(message)
     with lake.reading():
         places = lake.places()
-        _named(old, {key: None for key in places if key[0] == old})
+        if old not in (there := _campaigns(places)):
+            raise NothingToRetract(f"{old} is not a campaign. Campaigns: {', '.join(there) or 'none'}")
         if any(new in {campaign, place.scope} for (campaign, _), place in places.items()):
             raise NothingToRetract(f"there already is a campaign {new}: choose another name, or forget that one first")
         with lake.batch() as batch:
@@ -93,7 +95,7 @@ def tombstones(batch: Batch, keys: Iterable[Key], as_part_of: str | None = None)
     batch.add("raw_files", from_rows("raw_files", [row | same for row in own]))
 
 
-def _named(name: str, keys: Iterable[Key]) -> list[Key]:
+def _named(name: str, keys: Iterable[Key], listing: str = "Campaigns:") -> list[Key]:
     """Return the files that a name matches: of a campaign, else CAMPAIGN/PATH of a file or a folder."""
     every = [*keys]
     if found := [key for key in every if key[0] == name]:
@@ -103,7 +105,7 @@ def _named(name: str, keys: Iterable[Key]) -> list[Key]:
     if found:
         return found
     there = ", ".join(_campaigns(every)) or "none"
-    message = f"{name} is neither a campaign nor the CAMPAIGN/PATH of a file or folder. Campaigns: {there}"
+    message = f"{name} is neither a campaign nor the CAMPAIGN/PATH of a file or folder. {listing} {there}"
     raise NothingToRetract(message)
 
 

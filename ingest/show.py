@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
+from glob import escape
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -34,7 +35,7 @@ _KINDS: Final = {
     Kind.SIDECAR: ("a sidecar", "an output beside it has its name"),
     Kind.MESSAGES: ("messages of a program", "its name, and nothing in it is anything else"),
     Kind.CONFIGURATION: ("the configuration of a program that serves no clients", "its top-level keys"),
-    Kind.NOTES: ("notes", "its name, and no report at their head"),
+    Kind.NOTES: ("notes", "its name, and no report at its head"),
     Kind.FIGURES: ("figures of a published document", "its columns"),
     Kind.UNKNOWN: ("not recognised", "no reader recognises anything in it"),
     Kind.UNREADABLE: ("not readable", "its bytes cannot be read"),
@@ -155,11 +156,12 @@ def _find(path: Path, within: Path | None, room: Callable[[], Path]) -> tuple[Fo
     if within and not file.is_relative_to(within.resolve()):
         raise IntakeError(f"{path}: it is not in {within}")
     folder = within or next((above for above in file.parents if (above / FILE_NAME).is_file()), None)
-    for place in (folder, path):
-        found = survey([place], room=room) if place else []
+    alike = sorted({file, *file.parent.glob(f"{escape(file.stem)}.*")})  # a sidecar is one beside its output
+    for places in ([folder] if folder else [], alike):
+        found = survey(places, room=room)
         target = next((item for item in found if Path(item.where) in {file, file.resolve()}), None)
         if target:
-            return target, found, bool(folder) and place is path
+            return target, found, bool(folder) and places is alike
     if found:
         raise IntakeError(f"{path}: an archive; an ingest reads every member, to show one unpack it")
     raise IntakeError(f"{path}: an ingest skips it")

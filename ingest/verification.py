@@ -68,6 +68,8 @@ def verify(home: Home, *, set_aside: bool = False, progress: Callable[[int, int,
     lake, told = Lake(home.lake), Verified()
     with lake.reading():
         entries, told.faults = _entries(home.lake / "log")
+        if not (home.lake / "log").is_dir():
+            told.faults.append(Fault(home.lake, "there is no lake", "choose a home with --home"))
         for entry in entries:
             if progress:
                 progress(told.batches, len(entries), entry.batches[0])

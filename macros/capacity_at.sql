@@ -191,10 +191,10 @@ run_capacities as (
 {#- True, or an error that says what can be asked for. -#}
 {% macro is_limit_a_share(name) -%}
     case
-        when not {{ name }}_limit between 0 and 1
+        when not coalesce({{ name }}_limit between 0 and 1, false)
             then
                 error(concat(
-                    'The {{ name }} limit ', {{ name }}_limit, ' is no share from 0 to 1.',
+                    'The {{ name }} limit ', coalesce({{ name }}_limit::varchar, 'null'), ' is no share from 0 to 1.',
                     case
                         when {{ name }}_limit between 1 and 100
                             then concat(' ', {{ name }}_limit, ' % is ', {{ name }}_limit / 100, '.')
@@ -206,8 +206,8 @@ run_capacities as (
 
 {% macro refused_basis() -%}
     case
-        when loss_basis not in ('worst_exchange', 'packet', 'lease')
-            then error(concat('There is no loss basis ', loss_basis, ': name worst_exchange, packet or lease.'))
+        when coalesce(loss_basis, 'null') not in ('worst_exchange', 'packet', 'lease')
+            then error(concat('There is no loss basis ', coalesce(loss_basis, 'null'), ': name worst_exchange, packet or lease.'))
     end
 {%- endmacro %}
 

@@ -117,6 +117,14 @@ pairs as (
     select
         a as configuration_id_a,
         b as configuration_id_b
+    where
+        case
+            {%- for side in ['a', 'b'] %}
+            when (select count(*) from configurations where configuration_id = {{ side }}) = 0
+                then error(concat('No configuration has the id ', {{ side }}, '. The table configurations lists them all.'))
+            {%- endfor %}
+            else true
+        end
 
 ),
 

@@ -386,7 +386,7 @@ order by sure_lps desc nulls last, configuration_id
                             ), '; '
                         )
                         from (select distinct configuration from configurations) as names
-                    ), '. All stand in the table configurations.'
+                    ), '. The table configurations lists them all.'
                 ))
         else false
     end

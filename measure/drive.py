@@ -77,6 +77,7 @@ class Seen:
     done: int  # runs
     wanted: int  # runs; more while an interval is too wide
     left_s: float | None  # until the wanted runs are done; None before the first one is
+    flaw: str = ""  # why the trial fails, whatever it lost
 
     def text(self) -> str:
         """Return the progress in one line."""
@@ -86,7 +87,7 @@ class Seen:
         )
         left = "" if self.left_s is None else f", {self.left_s / 60:.0f} min left"
         where = f"{self.configuration} run {self.repetition}"
-        return f"{where}: {self.rate:,.0f}/s lost {self.loss:.2%}, {found}{left}"
+        return f"{where}: {self.rate:,.0f}/s lost {self.loss:.2%}{self.flaw}, {found}{left}"
 
 
 def measure(plan: Plan, source: Path, folder: Path, say: Callable[[str], None], see: Callable[[Seen], None]) -> Outcome:
@@ -311,6 +312,7 @@ class _Measurement:
             done,
             wanted,
             fmean(self.took_s) * (wanted - done) if self.took_s else None,
+            " but fell behind" if last.is_unsustained else " but failed" if last.errors > goals[0].error_limit else "",
         )
 
     def _judged(self) -> list[Capacity]:
@@ -330,9 +332,11 @@ class _Measurement:
 
 def _sentence(found: Capacity) -> str:
     name = f"{found.configuration}, {found.goal}, {found.runs} run{'s' * (found.runs != 1)}: "
-    if found.rate is None:
-        return f"{name}the limit was not bracketed; change the range of rates"
     low, high = (f"{rate:,.0f}" if rate is not None else "?" for rate in (found.low, found.high))
+    if found.rate is None and found.high is None:
+        return f"{name}above {low}/s: a run ended before its limit; raise `to`, or use a faster generator"
+    if found.rate is None:
+        return f"{name}below {high}/s: a run lost too much at its first rate; lower `from`, or see what disturbed it"
     kind = "95 %" if found.is_confidence else "bracket"
     return f"{name}{found.rate:,.0f}/s, {kind} [{low}, {high}]"
 

@@ -1,7 +1,9 @@
 """plan.yaml: what to measure, with which generator, for how long, and how servers start and stop."""
 
 import csv
+import re
 import shutil
+import subprocess
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -16,6 +18,7 @@ from dropline.measure.search import Goal
 FILE_NAME: Final = "plan.yaml"
 _GOALS: Final = Path(__file__).parent.parent / "seeds" / "loss_goals.csv"
 _PLANS: Final = Path(__file__).parent / "plans"
+_VERSIONS: Final = {"kea": ["kea-dhcp4", "-v"], "kea6": ["kea-dhcp6", "-v"], "powerdns": ["pdns_server", "--version"]}
 PRODUCTS: Final = tuple(sorted(each.name for each in _PLANS.iterdir()))  # with a first plan
 
 Command = Annotated[str, Field(min_length=1, max_length=4000)]
@@ -221,4 +224,17 @@ def begin(product: str, folder: Path) -> Path:
     if folder.is_dir() and any(folder.iterdir()):
         raise PlanError(f"{folder}: is not empty; choose a new folder")
     shutil.copytree(_PLANS / product, folder, dirs_exist_ok=True)
-    return folder / FILE_NAME
+    path = folder / FILE_NAME
+    text = path.read_text("utf-8")
+    path.write_text(re.sub(r"(?<=product_version: )[\d.]+", _installed(product), text), "utf-8")
+    return path
+
+
+def _installed(product: str) -> str:
+    """Return the version of the server on this machine, or `unknown`."""
+    try:
+        done = subprocess.run(_VERSIONS[product], capture_output=True, text=True, check=False, timeout=10)  # noqa: S603 - from above
+    except OSError:
+        return "unknown"
+    found = re.search(r"\d+\.\d+\.\d+", done.stdout + done.stderr)
+    return found[0] if found else "unknown"

@@ -7,7 +7,7 @@ from dropline.app.charts import theme
 
 _HEIGHT = 320  # pixels
 _COLOURS = [theme.SERIES_COLOURS["received"], theme.LIMIT_COLOUR]
-_PASSES, _EXCEEDS = "keeps the goal", "loses too much"
+_PASSES, _EXCEEDS = "keeps the goal", "misses the goal"
 
 
 def trials_in_order(trials: pd.DataFrame) -> alt.LayerChart:

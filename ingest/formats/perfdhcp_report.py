@@ -234,7 +234,7 @@ def _reject(trial: Process) -> Reject:
         return Reject(trial.here, reason, "copy the whole file again, or run the trial again")
     if trial.stage > Stage.NOTHING:
         reason = f"no final report, {interims}: perfdhcp was killed (SIGTERM) or is still running"
-        return Reject(trial.line, reason, "run the trial again; to end it early use Ctrl-C (SIGINT)")
+        return Reject(trial.line, reason, "if it was killed, run the trial again; to end it early use Ctrl-C (SIGINT)")
     if trial.version:
         reason = f"version text of perfdhcp {trial.version}, not a report"
         return Reject(1, reason, "append the report to it, or leave the file out")

@@ -21,6 +21,8 @@ files as (
         max(batch) as last_batch
     from {{ ref('stg_raw_files') }}
     group by campaign
+    -- notes above the folders of campaigns make none
+    having count(*) > count(*) filter (where status = 'ignored')
 
 ),
 

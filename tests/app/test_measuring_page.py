@@ -35,6 +35,6 @@ def test_a_measurement_is_followed_trial_by_trial_and_told_apart_from_a_killed_o
         "**lab**: 1 of 5 runs are done. single, run 1, tried 900/s and lost 5.00%. About 4 min left."
     )
     (chart,) = page.get("vega_lite_chart")
-    assert '"loses too much"' in chart.proto.spec
+    assert '"misses the goal"' in chart.proto.spec
     assert page.dataframe[0].value.to_dict("split")["data"] == [["single", 1, "isc", 800, 900]]
     assert progress.current(home.root) is None

@@ -175,11 +175,13 @@ def test_a_folder_that_holds_something_else_is_left_alone(home, copy, tmp_path):
     with pytest.raises(BackupFailed, match=r"is not a commit of"):
         backup(home, copy.root)
     assert Lake(copy.lake).tables("trials") == Lake(other.lake).tables("trials")
+    assert verify(copy).faults == []
 
 
 def test_a_home_without_a_lake_and_a_second_writer_are_refused(home, copy, tmp_path):
     with pytest.raises(BackupFailed, match="nothing to back up"):
         backup(Home.chosen(tmp_path / "none"), copy.root)
+    assert verify(Home.chosen(tmp_path / "none")).faults
     with backup_module._alone(copy), pytest.raises(BackupFailed, match="another backup"):
         backup(home, copy.root)
 

@@ -67,7 +67,7 @@ def test_many_commits_become_one_and_every_row_stays_in_its_place(lake):
     (entry,) = lake.entries()
     assert (entry.number, entry.replaces, list(entry.batches)) == (5, (1, 2, 3, 4), batches)
     assert (everything(lake), damaged(lake), leftovers(lake)) == (before, [], set())
-    assert compact(lake).text() == "1 commits; nothing to merge"
+    assert compact(lake).text() == "1 commit; nothing to merge"
     lake.commit({"raw_files": raw_files(d="1")})
     assert lake.batches()[-1].startswith("00000006-")
 

@@ -267,10 +267,11 @@ def test_a_measurement_that_is_ended_leaves_nothing_running_and_goes_on(lab, num
     process = lab.start()
     within(60, lambda: len(lab.outputs()) >= 3)
     process.send_signal(number)
-    process.communicate(timeout=30)
+    said, _ = process.communicate(timeout=30)
     assert process.returncode == code
     within(10, lambda: not _running("sleep", "987654"))
     if number != signal.SIGKILL:
+        assert "dropline: stopped; run the same command again to continue" in said
         assert lab.log[-2:] == ["stop", "torn down"]
     made, lake = lab.outputs(), Lake.create(lab.root / "home/lake")
     assert ingest([lab.root / "lab"], lake).trials == 0  # a run without a bracket would turn the interval into a bound

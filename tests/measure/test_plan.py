@@ -47,9 +47,14 @@ def test_a_wrong_plan_is_told_where_and_what_to_write(tmp_path, line, wrong, tol
 
 
 @pytest.mark.parametrize("product", PRODUCTS)
-def test_the_bundled_plans_can_be_used_as_they_are(tmp_path, product):
+def test_the_bundled_plans_can_be_used_as_they_are(tmp_path, monkeypatch, product):
+    for name in ("kea-dhcp4", "kea-dhcp6", "pdns_server"):
+        (tmp_path / name).write_text("#!/bin/sh\necho Nov 27 01:05:27 Server 2.6.1 >&2\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     plan = Plan.load(begin(product, tmp_path / "lab"))
     assert len(plan.configurations) == 2
+    assert plan.defaults.product_version == "2.6.1"
     with pytest.raises(PlanError, match="is not empty"):
         begin(product, tmp_path / "lab")
 

@@ -37,7 +37,7 @@ BY_DNSBLAST = (
     (r"rates: .*", "rates: {from: 50, to: 30000}"),
 )
 MARK = "DROPLINE_TESTED_IN"
-ANSWER = r"^{}, isc, 1 run: (?:[\d,]+/s, bracket \[([\d,]+), ([\d,]+)\]|the limit was not bracketed)"
+ANSWER = r"^{}, isc, 1 run: (?:[\d,]+/s, bracket \[([\d,]+), ([\d,]+)\]|above|below)"
 
 
 def namespaces():

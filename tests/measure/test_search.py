@@ -138,8 +138,16 @@ def test_a_search_without_a_bracket_ends(answer, low, high, trials):
     assert len(found) == trials
 
 
-@pytest.mark.parametrize("flaw", [{"errors": 0.5}, {"is_unsustained": True}])
-def test_answers_that_are_errors_or_too_slow_are_no_capacity(flaw):
+@pytest.mark.parametrize(
+    ("flaw", "status"),
+    [
+        ({"errors": 0.5}, "bracketed"),
+        ({"is_unsustained": True}, "bracketed"),
+        ({"is_unsustained": True, "is_limited": True}, "generator_limited"),
+    ],
+)
+def test_answers_that_are_errors_or_too_slow_are_no_capacity(flaw, status):
     trials = searched(lambda rate, _: lossy(rate, knee=10**9, **(flaw if rate > 2000 else {})))
     low, high = bracket(trials, ISC)
     assert low <= 2000 < high <= 1.02 * low
+    assert rates_of_runs([("server", 1, trials)], [ISC]).to_pylist()[0]["status"] == status

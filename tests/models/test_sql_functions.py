@@ -60,6 +60,9 @@ def test_every_function_has_an_example():
         ("from lps_at(2.5)", "The loss limit 2.5 is no share from 0 to 1. 2.5 % is 0.025."),
         ("select count(*) from run_rates_at(-0.1)", "The loss limit -0.1 is no share from 0 to 1."),
         ("from lps_at(0.01, error_limit := 2)", "The error limit 2 is no share from 0 to 1. 2 % is 0.02."),
+        ("from lps_at(null)", "The loss limit null is no share from 0 to 1."),
+        ("from run_rates_at(0.01, loss_basis := null)", "There is no loss basis null: name worst_exchange, packet or"),
+        ("from differences('ISC Kea 2.2.0 DHCPv4 mysql single', 'x')", "No configuration has the id ISC Kea 2.2.0 DHC"),
         ("from lps_at(0.01, loss_basis := 'leases')", "There is no loss basis leases: name worst_exchange, packet or"),
         (
             "select ratio from compare('isc kea 2.2.0 DHCPv4 memfil single', 'ISC Kea 2.2.0 DHCPv4 memfile single')",

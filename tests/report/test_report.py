@@ -246,7 +246,7 @@ def test_an_unknown_campaign_is_named_with_its_neighbours(warehouse):
         (["-o", "{tmp}/report.html", "--campaign", "kea-2.2-ha"], 0, ""),
         (["--format", "markdown"], 0, ""),
         (["--format", "pdf"], 2, "'pdf' is not one of 'html', 'markdown'"),
-        (["-o", "{tmp}/no/where.html"], 2, "No such file or directory"),
+        (["-o", "{tmp}/no/where.html"], 1, "No such file or directory"),
         (["--campaign", "nobody"], 1, "no campaign with that name"),
     ],
 )

@@ -12,7 +12,7 @@ judged_steps as (
         median(achieved_rate) as achieved_rate,
         {{ of_step('loss_ratio') }} as loss_ratio,
         2 * count(*) filter (where is_generator_limited) >= count(*) as is_generator_limited,
-        false as is_pace_lost,
+        {{ is_of_step('is_generator_limited and is_unsustained') }} as is_pace_lost,
         {{ is_of_step('is_unsustained') }} as is_unsustained
     from trials
     group by run_id, loss_goal, loss_limit, loss_basis, offered_rate
