@@ -84,10 +84,8 @@ def test_every_run_is_one_ramp(warehouse):
 
 
 def test_names_tell_product_and_version(warehouse):
-    assert warehouse("select product_version from leases_per_second where campaign = 'versions' order by all") == [
-        ("2.4.1",),
-        ("2.6.0",),
-    ]
+    versions = warehouse("select product_version from leases_per_second where campaign = 'versions' order by all")
+    assert versions == [("2.4.1",), ("2.6.0",)]
     told = warehouse("select product, product_version from leases_per_second where campaign = 'kea-2.4-2.6'")
     assert told == [("ISC Kea", None)] * 2
 
