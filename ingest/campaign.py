@@ -128,18 +128,13 @@ Defaults = create_model(
 )
 
 
-def match_template(template: str, path: str) -> dict[str, str] | None:
-    """Return the fields of `path` (forward slashes, relative to the campaign), or None if the template does not match.
+def match_template(template: str, path: str) -> re.Match[str] | None:
+    """Return the match of `path` (forward slashes, relative to the campaign), with a named group for each field.
 
     In a template such as `{protocol}_{backend}/rep{repetition}/rate{offered_rate}.txt` a field matches the shortest
     text within one folder or file name; numeric fields match digits only, a rate also `10k`. `{_}` matches anything
     within one name; one `**/` matches any folders. Raises ValueError for an invalid template.
     """
-    found = _match(template, path)
-    return found.groupdict() if found else None
-
-
-def _match(template: str, path: str) -> re.Match[str] | None:
     return _template_pattern(template).fullmatch(path) if len(path) <= 4096 else None
 
 
@@ -295,7 +290,7 @@ class Campaign(_Strict):
     def path_fields(self, path: str) -> dict[str, tuple[int, int]]:
         """Return begin and end of the values that the first matching path template extracts."""
         for text in self.path:
-            if found := _match(text, path):
+            if found := match_template(text, path):
                 return {column: found.span(column) for column in found.re.groupindex}
         return {}
 

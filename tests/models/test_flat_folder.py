@@ -84,10 +84,9 @@ def test_every_run_is_one_ramp(warehouse):
 
 
 def test_names_tell_product_and_version(warehouse):
-    versions = warehouse("select product_version from leases_per_second where campaign = 'versions' order by all")
-    assert versions == [("2.4.1",), ("2.6.0",)]
-    told = warehouse("select product, product_version from leases_per_second where campaign = 'kea-2.4-2.6'")
-    assert told == [("ISC Kea", None)] * 2
+    told = "select product_version from leases_per_second where product = 'ISC Kea' and campaign = ? order by all"
+    assert warehouse(told, "versions") == [("2.4.1",), ("2.6.0",)]
+    assert warehouse(told, "kea-2.4-2.6") == [(None,), (None,)]
 
 
 @pytest.mark.parametrize("campaign", ["named", "counted-threads"])
