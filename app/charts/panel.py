@@ -22,7 +22,7 @@ VERDICT_COLOURS: Final = {
     "probably slower": "#dd6517",
 }
 _BAR: Final = 13  # pixels
-_AXIS: Final = alt.Axis(format=",.4~f", tickCount=4, grid=False)
+_AXIS: Final = alt.Axis(format=",.4~f", tickCount=alt.ExprRef("containerSize()[0] < 500 ? 2 : 4"), grid=False)
 _TICKS: Final = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20]
 _FINE_TICKS: Final = [0.5, 0.65, 0.8, 1, 1.25, 1.5, 2]  # for ratios near 1 on a wide screen
 _TEXT: Final = {"align": "left", "dx": 7, "fontSize": 12}
