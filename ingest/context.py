@@ -71,14 +71,8 @@ _SERVER: Final = "server configuration "
 _DEFAULTS: Final = "campaign.yaml defaults"
 SIDECAR_OF: Final = "sidecar "
 _SET_UP: Final = frozenset({"backend", "threading", "scenario"})  # a source of one of these describes the set-up
-_IN_NAMES: Final = (
-    "product",
-    "product_version",
-    "backend",
-    "threading",
-    "threads",
-    "ha_mode",
-)  # may be read from any word of a path
+# May be read from any word of a path.
+_IN_NAMES: Final = ("product", "product_version", "backend", "threading", "threads", "ha_mode")
 MAX_OBSERVATIONS: Final = 1000
 SERVERS: Final = ("config", "server_config", "config_sha256")  # keys of a sidecar that name a server's configuration
 METRICS: Final = (

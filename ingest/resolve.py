@@ -5,7 +5,7 @@ import os.path
 import re
 from bisect import bisect
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -101,9 +101,12 @@ class Neighbours:
 
     def name(self, item: Found) -> Name:
         """Return the parsed name of an output, compared with the others in its folder."""
-        if item.folder not in self._names:
-            self._names[item.folder] = names(self._files[item.folder])
-        return self._names[item.folder].get(item.name) or names([item.name])[item.name]
+        return self._parsed(item.folder, self._files[item.folder], item.name)
+
+    def _parsed(self, place: str, beside: Collection[str], name: str) -> Name:
+        if place not in self._names:
+            self._names[place] = names(beside)
+        return self._names[place].get(name) or names([name])[name]
 
     def folders(self, item: Found) -> Iterator[tuple[int, Name]]:
         """Yield index and parsed name of each folder in the path that may have the rate and more in its name."""
@@ -111,10 +114,7 @@ class Neighbours:
         for at, level in enumerate(levels):
             if _LARGE.search(level) and not level.isdecimal():
                 above = "/".join(levels[:at])
-                key = f"{above}/"
-                if key not in self._names:
-                    self._names[key] = names(self._folders[above])
-                name = self._names[key][level]
+                name = self._parsed(f"{above}/", self._folders[above], level)
                 if not name.is_plain:
                     yield at, name
 
