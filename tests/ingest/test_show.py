@@ -104,7 +104,7 @@ def test_a_file_that_gives_no_trial_tells_why_and_what_would_be_joined():
     assert sources(told.joined.values)["exit_code"] == (-15, "sidecar 089_v4_sigterm.json")
     text = told.text()
     assert "rejected, line 1: no final report, 2 interim lines" in text
-    assert "-> run the trial again" in text
+    assert "-> if it was killed, run the trial again" in text
     assert "warning: server configuration 'configs/v4_st_memfile_none.json' is not among" in text
 
 
