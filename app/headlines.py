@@ -22,6 +22,7 @@ CAUSES: Final = {
     "server_restarted": "the server restarted",
 }
 _FRAMES: Final = re.compile("; ([^;]+ frames)")  # of a method: a figure in frames/s means nothing without them
+_WHOLE: Final = 100  # from here on, fractions mean nothing
 _ROUNDINGS: Final = {"≥": decimal.ROUND_FLOOR, "≤": decimal.ROUND_CEILING}
 DECIDED: Final = ("faster", "slower", "probably faster", "probably slower")
 # Columns that distinguish set-ups, in this order; those after the first group only where the others are ambiguous.
@@ -134,7 +135,7 @@ def rounded(best: Row) -> float | None:
     if not wording.is_known(best["rate"]):
         return None
     if best["interval_kind"] == "bracket":
-        return float(best["rate"])  # what passed, no estimate
+        return float(best["rate"] // 1 if best["rate"] >= _WHOLE else best["rate"])  # what passed, no estimate
     return wording.about(best["rate"], best["ci_low"], best["ci_high"], down=_sign(best) == "at least ")
 
 
