@@ -135,7 +135,8 @@ def rounded(best: Row) -> float | None:
     if not wording.is_known(best["rate"]):
         return None
     if best["interval_kind"] == "bracket":
-        return float(best["rate"] // 1 if best["rate"] >= _WHOLE else best["rate"])  # what passed, no estimate
+        whole = math.ceil if best["status"] == "exceeded_at_first_step" else math.floor
+        return float(whole(best["rate"]) if best["rate"] >= _WHOLE else best["rate"])  # a tested step, no estimate
     return wording.about(best["rate"], best["ci_low"], best["ci_high"], down=_sign(best) == "at least ")
 
 
