@@ -41,8 +41,8 @@ class Compacted:
             return f"{counted(self.before, 'commit', 'commits')}; nothing to merge"
         left = self.before - self.merged + self.into
         gone = counted(self.purged, "forgotten file is gone for good; ", "forgotten files are gone for good; ")
-        said = gone * bool(self.purged)
-        said += f"{counted(self.merged, 'commit', 'commits')} merged into {self.into}; the lake has {left} now"
+        merged = counted(self.merged, "commit", "commits")
+        said = f"{gone if self.purged else ''}{merged} merged into {self.into}; the lake has {left} now"
         if self.waiting:
             said += f"; {self.waiting} replaced ones are deleted by the next ingest, as somebody is still reading"
         return said

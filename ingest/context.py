@@ -217,7 +217,7 @@ class Context:
         for at, name in self.folders:
             if name.tells(rates):
                 said = name.says(rates, lambda word: _is_known(word, "", facts, resolved))
-                beside[at] = (said.words or "").replace(" ", "-")
+                beside[at] = said.words or ""
                 if said.repetition is not None and resolved.get("repetition") is None:
                     resolved["repetition"], sources["repetition"] = said.repetition, "path"
         return beside
@@ -435,7 +435,7 @@ def context_path(
     own = []
     for at, level, word, numbers in levels(path.rpartition("/")[0]):
         if beside and at in beside:
-            own.append(_unknown(beside[at], known))
+            own.append(_unknown(beside[at].replace(" ", "-"), known))
         elif not (word in words or rate in numbers or (word.isdecimal() and numbers == [repetition])):
             before, number = numbered(level)
             own.append(_unknown(before if number and at == counted else level, known))
@@ -454,7 +454,7 @@ def beside_fields(
     words = {
         at: Name(split(level.replace("\0", " "))).says(rates, lambda _: False) for at, level in levels if "\0" in level
     }
-    return {at: (said.words or "").replace(" ", "-") for at, said in words.items()}
+    return {at: said.words or "" for at, said in words.items()}
 
 
 def _unknown(level: str, known: Mapping[str, Any]) -> str:

@@ -151,10 +151,10 @@ class Name(NamedTuple):
                     return slot
         meant = [at for at in left if self.tokens[at][0] not in _NOISE]
         meant = [at for at in meant if self.tokens[at][0].isdecimal() or not known("".join(self.tokens[at]))]
-        quantities = {(word,) for word in _QUANTITY}
         for at in (*meant[-1:], *meant[:1]):
-            before = self.tokens[at - 1] if at else ()  # of `2cpu-1`, the quantity has its number
-            if len(self.tokens[at]) == 1 and self.tokens[at][0].isdecimal() and before not in quantities:
+            before = self.tokens[at - 1] if at else ()
+            is_quantity = len(before) == 1 and before[0] in _QUANTITY  # in `2cpu-1`, it has its number
+            if len(self.tokens[at]) == 1 and self.tokens[at][0].isdecimal() and not is_quantity:
                 return (at, 0)
         return None
 
