@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import warnings
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Limits = dict[str, str]
-LIMITS: Final[Limits] = {"memory_limit": "1GB", "threads": "4", "temp_directory": ""}
+_THREADS: Final = min(4, os.cpu_count() or 1)  # more than there are cores take a fifth longer
+LIMITS: Final[Limits] = {"memory_limit": "1GB", "threads": str(_THREADS), "temp_directory": ""}
 # No automatic downloads or extensions, and table names never refer to Python variables.
 _CLOSED: Final[Limits] = {
     "autoinstall_known_extensions": "false",

@@ -115,13 +115,22 @@ def narrowed(what: str, key: str, options: Mapping[str, str]) -> dict[str, str]:
 
 
 def choose_one(
-    label: str, key: str, options: Mapping[str, str], on_change: Callable[[], None] | None = None
+    label: str,
+    key: str,
+    options: Mapping[str, str],
+    on_change: Callable[[], None] | None = None,
+    otherwise: str | None = None,
 ) -> str | None:
-    """Show `options` (value -> text) in a select box bound to the URL by text or id; report unknown ones in the URL."""
+    """Show `options` (value -> text) in a select box bound to the URL by text or id; report unknown ones in the URL.
+
+    Until the visitor chooses, it is `otherwise`, or the first.
+    """
     _follow_address(key, options)
+    values = list(options)
     return st.selectbox(
         label,
-        list(options),
+        values,
+        index=values.index(otherwise) if otherwise else 0,
         format_func=options.__getitem__,
         key=key,
         bind="query-params",
@@ -261,17 +270,12 @@ def went_back() -> bool:
     return context is not None and context.is_history_navigation
 
 
-def choose_row(
-    rows: pd.DataFrame, ids: Sequence[str], name: str, *, otherwise: int | None = None, **shown: Any
-) -> int | None:
+def choose_row(rows: pd.DataFrame, ids: Sequence[str], name: str, **shown: Any) -> int | None:
     """Show rows to choose one from, and return its position; the URL parameter `name` holds the start of its id.
 
-    Cells are text, never markup; `ids` are the keys of the rows. `otherwise` is the position of the default row, used
-    if the URL names none. `shown` are `alt`, `config` and `height` of `table`, and `column_order` to show only some
-    columns.
+    Cells are text, never markup; `ids` are the keys of the rows. `shown` are `alt`, `config` and `height` of `table`.
     """
-    places = [] if otherwise is None else [otherwise]
-    chosen = _choose(rows.reset_index(drop=True), ids, name, "single-row", places, **shown)
+    chosen = _choose(rows.reset_index(drop=True), ids, name, "single-row", **shown)
     return chosen[0] if chosen else None
 
 
@@ -286,7 +290,7 @@ def choose_rows(
 ) -> list[int]:
     """Show rows to choose any from, like `choose_row` with the bounds of `table`; return their positions in order."""
     signed, columns = _with_bounds(rows.reset_index(drop=True), bounds or {})
-    return _choose(signed, ids, name, "multi-row", [], config=columns | dict(config or {}), **shown)
+    return _choose(signed, ids, name, "multi-row", config=columns | dict(config or {}), **shown)
 
 
 def _choose(
@@ -294,15 +298,13 @@ def _choose(
     ids: Sequence[str],
     name: str,
     mode: Literal["single-row", "multi-row"],
-    otherwise: list[int],
     *,
     alt: str,
     config: Mapping[str, Any] | None = None,
     height: int | Literal["auto", "content"] = "auto",
-    column_order: Sequence[str] | None = None,
 ) -> list[int]:
     asked = tuple(filter(None, st.query_params.get_all(name)))
-    places = [place for place, each in enumerate(ids) if asked and each.startswith(asked)] or otherwise
+    places = [place for place, each in enumerate(ids) if asked and each.startswith(asked)]
     times_back = st.session_state.get(f"{name}-back", 0) + went_back()
     st.session_state[f"{name}-back"] = times_back
     picked = st.dataframe(
@@ -314,13 +316,12 @@ def _choose(
         # other rows need a new widget, as positions would refer to other rows; so do choices after Back
         key=f"{name}-{zlib.crc32(' '.join(ids).encode())}-{times_back}",
         column_config=dict(config or {}),
-        column_order=column_order,
         height=_pixels(height, len(rows)),
         placeholder=MISSING,
         alt=alt,
     )
-    chosen = sorted(place for place in picked.selection.rows if place < len(ids)) or otherwise
-    if chosen and (asked or chosen != otherwise):
+    chosen = sorted(place for place in picked.selection.rows if place < len(ids))
+    if chosen:
         st.query_params[name] = [ids[place][:ID_LENGTH] for place in chosen]
     elif name in st.query_params:
         del st.query_params[name]

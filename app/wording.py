@@ -219,6 +219,13 @@ def run_label(run: Mapping[str, Any]) -> str:
     return " · ".join(part for part in (number, start, figure, run["run_id"][:6]) if part)
 
 
+def trial_label(trial: Mapping[str, Any]) -> str:
+    """Return the name of a trial in pages and URLs, from its row of `trials`."""
+    offered, loss = trial["offered_rate"], trial["loss_worst_exchange"]
+    rate_said = f"{number(offered)} {trial['rate_unit'] or 'per second'}" if is_known(offered) else "No offered rate"
+    return f"{rate_said} · {f'{100 * loss:.3g} % lost' if is_known(loss) else 'loss unknown'} · {trial['trial_id'][:6]}"
+
+
 def quality(mark: str | None) -> str:
     """Return a quality mark with its icon."""
     return QUALITIES.get(mark or "", mark or NOT_STATED)

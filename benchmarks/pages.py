@@ -53,9 +53,9 @@ PAINT, WHOLE, SHIFT = "paint", "whole", "shift"
 LIMITS: Final = {PAINT: "1", WHOLE: "", SHIFT: "0.1"}  # promised 95th percentiles; of an interaction:
 FOLLOWS_WITHIN_S: Final = "0.5"
 FILE: Final = ROOT / "examples/kea-2.2-backends/runs/v4_mt4_memfile_none/rep1/rate10000.txt"
-ROW: Final = 35  # pixels
 PAUSE_MS: Final = 2000  # between two actions: no visitor drops a file the moment the last one is shown
-OPTIONS: Final = 5  # of a list or the rows of a table, chosen in turn
+SCROLLED_MS: Final = 300  # scrolling closes an open list
+OPTIONS: Final = 5  # of a list, chosen in turn
 # No word repeats within a measurement of twenty: the dashboard caches answers.
 WORDS: Final = tuple(f"{backend} {what}" for backend in ("memfile", "mysql", "kea", "v4") for what in range(6))
 
@@ -95,7 +95,10 @@ def _press(name: str) -> Callable[[Page, int], None]:
 
 def _choose(label: str) -> Callable[[Page, int], None]:
     def choose(page: Page, turn: int) -> None:
-        page.get_by_role("combobox", name=label, exact=True).click()
+        box = page.get_by_role("combobox", name=label, exact=True)
+        box.scroll_into_view_if_needed()
+        page.wait_for_timeout(SCROLLED_MS)
+        box.click()
         page.get_by_role("option").nth(1 + turn % OPTIONS).click()
 
     return choose
@@ -112,14 +115,6 @@ def _filter(label: str) -> Callable[[Page, int], None]:
             page.get_by_role("option").nth(1 + turn // 2 % OPTIONS).click()  # the first is all
 
     return add_or_clear
-
-
-def _tick(alt: str) -> Callable[[Page, int], None]:
-    def tick(page: Page, turn: int) -> None:
-        grid = page.get_by_label(alt).locator(".dvn-scroller")
-        grid.click(position={"x": 18, "y": ROW * (1 + turn % OPTIONS) + ROW // 2})
-
-    return tick
 
 
 def _ask(page: Page, turn: int) -> None:
@@ -142,7 +137,7 @@ PAGES: Final[dict[str, tuple[str, dict[str, Callable[[Page, int], None]]]]] = {
     "run": (
         "",
         {
-            "another trial": _tick("Trials of the run; choose one to see its exchanges and seconds"),
+            "another trial": _choose("Trial"),
             "show the text": _toggle("Raw text beside the charts"),
         },
     ),

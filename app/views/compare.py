@@ -86,6 +86,12 @@ def _compare(
         if not chosen:
             st.info("Choose the configurations to compare.", icon=":material/compare_arrows:")
             return
+        known = {each["configuration_id"]: each["backend"] for each in facts.to_pylist()}
+        backends = {labels[each]: known[each] for each in chosen}
+        figures = st.container()
+        draw_ramps = partial(_draw_ramps, warehouse, chosen, labels, units, limit, goals, backends)
+        if limit.goal is None:  # the browser draws the curves while the capacities are computed
+            draw_ramps()
         with query_log.recorded() as asked:
             frame = view_tables.capacities(_of_limit(warehouse, "capacities", chosen, limit), labels)
         rated = [each for each in reversed(chosen) if each in set(frame["configuration_id"])]
@@ -101,12 +107,12 @@ def _compare(
             for campaign, says in campaigns.items():
                 if len(campaigns) > 1 and says:
                     st.caption(wording.plain(f"{campaign}: {says}"))
-        st.space(widgets.TOOLS_PIXELS)
-        _say_what_has_no_figure(chosen, frame, labels, limit)
-        known = {each["configuration_id"]: each["backend"] for each in facts.to_pylist()}
-        backends = {labels[each]: known[each] for each in chosen}
-        _draw_capacities(warehouse, frame, limit, backends, asked)
-        _draw_ramps(warehouse, chosen, labels, frame, limit, goals, backends)
+        with figures:
+            st.space(widgets.TOOLS_PIXELS)
+            _say_what_has_no_figure(chosen, frame, labels, limit)
+            _draw_capacities(warehouse, frame, limit, backends, asked)
+        if limit.goal:
+            draw_ramps()
         if verdicts is not None:
             _show_evidence(warehouse, verdicts, labels)
     widgets.renew_sql(part)
@@ -333,7 +339,7 @@ def _draw_ramps(
     warehouse: Warehouse,
     chosen: list[str],
     labels: Mapping[str, str],
-    frame: pd.DataFrame,
+    units: list[str],
     limit: Limit,
     goals: Mapping[str, dict[str, Any]],
     backends: Mapping[str, str | None],
@@ -347,7 +353,6 @@ def _draw_ramps(
     if steps.empty:
         st.info("These are published figures: their sources give no loss for each step.")
         return
-    units = list(dict.fromkeys(frame["rate_unit"]))
     steps = steps.assign(
         label=steps["configuration_id"].map(dict(labels)),
         line=[

@@ -65,16 +65,17 @@ def main() -> None:
     trials = queries.ask(warehouse, "trials", run_id=run_id).to_pandas()
     verdict = queries.row(warehouse, "run_verdict", run_id=run_id, loss_goal=goal["loss_goal"])
     _draw_ramp(warehouse, run, labels[configuration], goal, verdict)
-    _show_trials(warehouse, run, trials, verdict, query_log.Part.of_page())
+    _show_trials(trials, run)
+    _show_chosen(warehouse, run, trials, verdict, query_log.Part.of_page())
 
 
 @st.fragment  # another trial changes nothing above it
-def _show_trials(
+def _show_chosen(
     warehouse: Warehouse, run: dict[str, Any], trials: pd.DataFrame, verdict: dict[str, Any], part: query_log.Part
 ) -> None:
     """Let the visitor choose a trial of the run, and show it."""
     with part.recorded():
-        trial = _choose_trial(trials, run, verdict)
+        trial = _choose_trial(trials, verdict)
         key = trial[["trial_id", "batch", "campaign"]].to_dict()
         with _show_trial(trial):
             _draw_seconds(warehouse, key)
@@ -130,14 +131,9 @@ def _finding(verdict: dict[str, Any], unit: str) -> str:
             return "Loss of each step"
 
 
-def _choose_trial(trials: pd.DataFrame, run: dict[str, Any], verdict: dict[str, Any]) -> pd.Series[Any]:
+def _show_trials(trials: pd.DataFrame, run: dict[str, Any]) -> None:
     st.header(wording.plural(len(trials), "trial"))
     unit = wording.plain(run["rate_unit"] or "per second")
-    decisive = [
-        place
-        for rate in (verdict.get("first_exceeding_rate"), verdict.get("last_passing_rate"))
-        for place in trials.index[trials["offered_rate"] == rate]
-    ]
     shown = view_tables.headed(
         trials.assign(
             worst=100 * trials["loss_worst_exchange"],
@@ -155,13 +151,10 @@ def _choose_trial(trials: pd.DataFrame, run: dict[str, Any], verdict: dict[str, 
         started_at="Started",
         source_path="File",
     )
-    place = widgets.choose_row(
-        shown,
-        list(trials["trial_id"]),
-        "trial",
-        alt="Trials of the run; choose one to see its exchanges and seconds",
-        otherwise=int(decisive[0]) if len(decisive) else 0,
-        column_order=None if run["rate_unit"] == "leases/s" else [name for name in shown if name != "Loss, leases"],
+    widgets.table(
+        shown if run["rate_unit"] == "leases/s" else shown.drop(columns="Loss, leases"),
+        alt="Trials of the run, by offered rate",
+        key="trials",
         config=COUNTS
         | {
             "Offered": st.column_config.NumberColumn(format="%,.0f", help=unit),
@@ -172,12 +165,20 @@ def _choose_trial(trials: pd.DataFrame, run: dict[str, Any], verdict: dict[str, 
             "Started": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm:ss", timezone="UTC"),
         },
     )
-    return trials.iloc[place or 0]
+
+
+def _choose_trial(trials: pd.DataFrame, verdict: dict[str, Any]) -> pd.Series[Any]:
+    """Let the visitor choose one trial; the first that exceeds the limit, else the last that passes, is chosen."""
+    rates = [verdict.get("first_exceeding_rate"), verdict.get("last_passing_rate")]
+    decisive = [each for rate in rates for each in trials["trial_id"][trials["offered_rate"] == rate]]
+    st.header("One trial")
+    texts = {str(row["trial_id"]): wording.trial_label(row) for _, row in trials.iterrows()}
+    chosen = widgets.choose_one("Trial", "trial", texts, otherwise=next(iter(decisive), None))
+    return trials.set_index("trial_id", drop=False).loc[chosen or trials["trial_id"][0]]
 
 
 def _show_trial(trial: pd.Series[Any]) -> DeltaGenerator:
     """Describe the trial and return the container for its charts, beside its raw text if the visitor asks for that."""
-    st.header("Selected trial")
     st.text(f"{trial['source_path']}, report {trial['report_index'] + 1}, line {wording.count(trial['source_line'])}")
     if wording.is_known(trial["command"]):
         st.code(trial["command"], language=None, wrap_lines=True)

@@ -18,9 +18,7 @@ def shown(page):
     return texts
 
 
-@pytest.mark.parametrize(
-    ("path", "name"), [("claims", "claim"), ("explore?origin=measured", "chosen"), ("run", "trial")]
-)
+@pytest.mark.parametrize(("path", "name"), [("claims", "claim"), ("explore?origin=measured", "chosen")])
 def test_one_press_brings_the_row_before_and_the_next_what_was_there_at_first(watched, path, name):
     page = watched.go(path)
     seen = [(page.url, shown(page))]
