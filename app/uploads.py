@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -226,8 +225,8 @@ def look(file: Path) -> Row:
 def ready() -> None:
     """Confine this process, import what the job needs, and run the model once: the first run is slow."""
     sandbox.confine(_MEMORY_BYTES)
-    for name in ("dropline.ingest.show", "duckdb", "pandas"):  # pyarrow imports pandas with the first array
-        import_module(name)
+    import dropline.ingest.show  # noqa: F401
+
     measured((), ())
 
 

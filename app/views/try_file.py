@@ -1,5 +1,6 @@
 """Page Add results: what does a raw file contain, and how does it compare with known results?"""
 
+import time
 from typing import Any, Final
 
 import pandas as pd
@@ -12,6 +13,7 @@ from dropline.app.warehouse import Warehouse, WarehouseError
 from dropline.paths import Home
 
 MOST_STEPS: Final = 600  # some forty curves; more hide each other and keep the browser busy
+UPLOAD_S: Final = 0.3
 LOSSES: Final = {
     "loss_worst_exchange": "Loss, worst exchange",
     "loss_packet": "Loss, packets",
@@ -34,12 +36,14 @@ def _draw() -> None:
     )
     may_keep = uploads.may_keep() and auth.may_store()
     if file is None:
+        _await_another()
         st.info(
             "Drop the file as the generator wrote it, gzipped or not: it is recognised by its content. It is read in a "
             f"temporary folder. {'You can store it afterwards.' if may_keep else 'Nothing of it is stored.'}",
             icon=":material/upload_file:",
         )
         return
+    st.session_state["had_file"] = True
     data = file.getvalue()
     found = _explained(file.name, data)
     if isinstance(found, str):
@@ -51,6 +55,14 @@ def _draw() -> None:
     _show_troubles(found)
     _show_lines(found)
     _offer_to_keep(file.name, data)
+
+
+def _await_another() -> None:
+    """Keep what is shown while another file is on its way: the browser takes the one before away first."""
+    end = time.monotonic() + UPLOAD_S
+    while st.session_state.get("had_file") and time.monotonic() < end:  # reading the state ends a run that is outdated
+        time.sleep(0.01)
+    st.session_state["had_file"] = False
 
 
 @st.cache_data(max_entries=8, ttl=600, show_spinner="Reading the file ...")
