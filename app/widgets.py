@@ -17,10 +17,12 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dropline.app import downloads, query_log, status, wording
 from dropline.app.charts import theme
 from dropline.app.queries import row
-from dropline.app.warehouse import Identity, Warehouse, WarehouseError
+from dropline.app.warehouse import LIMITS, Identity, Warehouse, WarehouseError
 from dropline.paths import Home
 
 FOLLOWED_EVERY_S: Final = 5
+# The questions of pages are small: a second thread costs them more than it saves, and other visitors ask, too.
+PAGE_LIMITS: Final = LIMITS | {"threads": "1"}
 REMEMBERED_BYTES: Final = 64 * 2**20  # cached answers of one publication
 ID_LENGTH: Final = 12  # characters of an id in an address
 _ID: Final = re.compile(f"[0-9a-f]{{{ID_LENGTH},}}")
@@ -40,7 +42,7 @@ TINT: Final = "background-color: rgba(230, 159, 0, 0.2)"
 
 @st.cache_resource(max_entries=1, show_spinner=False)  # the previous one closes when the last page that reads it ends
 def _opened(identity: Identity) -> Warehouse:
-    return Warehouse.open(identity.path, remembered_bytes=REMEMBERED_BYTES)
+    return Warehouse.open(identity.path, PAGE_LIMITS, REMEMBERED_BYTES)
 
 
 def open_warehouse() -> Warehouse:
