@@ -203,7 +203,9 @@ def _ahead(best: Row, other: Row, what: str) -> str:
     estimates = best["rate_interpolated"], other["rate_interpolated"]
     upper, lower = estimates if all(map(wording.is_known, estimates)) else (best["rate"], other["rate"])
     ends = best["ci_low"], other["ci_high"], best["ci_high"], other["ci_low"]
-    if all(map(wording.is_known, ends)) and all(ends):
+    if all(map(wording.is_known, ends)):
+        if not all(ends):  # the runs differ so much that the interval begins at 0
+            return ""
         least, most = ends[0] / ends[1], ends[2] / ends[3]
         if most > VAGUE * least:  # brackets of few steps: a point estimate would claim too much
             return f"{two_digits(least)} to {two_digits(most)} times {what}"

@@ -77,6 +77,7 @@ def test_the_lead_is_over_set_ups_that_differ_in_one_thing_with_the_reason_where
     assert headlines.lead(lmdb, [lmdb, mysql]) == "1 to 4 times mysql."
     nearly = lmdb | {"ci_low": 3900.0, "ci_high": 5000.0}
     assert headlines.lead(nearly, [nearly, mysql | {"ci_low": 3800.0}]) == "About as much as mysql."
+    assert headlines.lead(nearly, [nearly, mysql | {"ci_low": 0.0}]) == ""
     assert "CPU" not in headlines.lead(KEA, [KEA, MULTI | {"cpus": 8.0}])
 
 
