@@ -129,10 +129,13 @@ def choose_one(
     """
     _follow_address(key, options)
     values = list(options)
+    first = values.index(otherwise) if otherwise else 0
+    if values and st.session_state.get(key, values[first]) not in options:
+        st.session_state[key] = values[first]  # so that the address follows
     return st.selectbox(
         label,
         values,
-        index=values.index(otherwise) if otherwise else 0,
+        index=first,
         format_func=options.__getitem__,
         key=key,
         bind="query-params",
@@ -166,7 +169,7 @@ def _of_id(asked: str, options: Collection[str]) -> str | None:
 def _follow_address(key: str, options: Mapping[str, str]) -> None:
     """Replace ids in the URL by the texts of their options, and start again: the widget reads and keeps texts only.
 
-    Warn of what is not among the options.
+    Warn of what is not among the options, unless it was before: another configuration has other runs.
     """
     asked = st.query_params.get_all(key)
     known = {text: each for each, text in options.items()}
@@ -174,8 +177,10 @@ def _follow_address(key: str, options: Mapping[str, str]) -> None:
     if not all(each in known for each in asked) and None not in values:
         st.query_params[key] = [options[each] for each in values if each is not None]
         st.rerun()
+    seen = st.session_state.setdefault(f"{key}-seen", {""})
+    seen |= {*asked} & {*known}
     for gone in asked:
-        if gone and gone not in known:
+        if gone not in seen:
             st.warning(f"The address asks for {wording.plain(gone)}, which is not in this warehouse (any more).")
 
 

@@ -109,8 +109,7 @@ def test_the_verdict_on_one_pair_is_that_of_the_sql_function_and_on_the_page(
     assert (shown["Ratio"], shown["Runs"]) == (pytest.approx(1 / found["ratio"]), "5 and 9"), (
         "the second over the first"
     )
-    graded = rows(app, "Why it matters").set_index("What")
-    assert graded.loc["threading", "Grade"] == "what you compare"
+    assert rows(app, "Why it matters").set_index("What").loc["threading", "Grade"] == "what you compare"
     facts = rows(app, "Factor").set_index("Factor")
     assert {"kernel", "memory bytes", "backend", "cpu model"} <= set(facts.index)
     assert (facts.loc["threading", "Differs"], facts.loc["cpu model", "Differs"]) == ("≠", "")

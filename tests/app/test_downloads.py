@@ -37,8 +37,7 @@ def test_csv_and_parquet_hold_the_rows_of_all_layers_once():
 def test_the_svg_has_the_title_and_the_points_as_drawn():
     image = ElementTree.fromstring(downloads.written(layers(), "svg"))  # noqa: S314 - ours
     assert "Finding" in "".join(image.itertext())
-    points = image.findall(".//{*}g[@class='mark-symbol role-mark layer_0_marks']/{*}path")
-    assert len(points) == 2
+    assert len(image.findall(".//{*}g[@class='mark-symbol role-mark layer_0_marks']/{*}path")) == 2
 
 
 def test_below_every_chart_stand_its_files_and_its_sql(open_page, warehouse_home, warehouse):

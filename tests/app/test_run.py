@@ -20,8 +20,7 @@ def watched(examples_home):
 @pytest.fixture(scope="module")
 def trial(watched):
     """Where the rows of the trial are found."""
-    found = watched.query("select * from trials where trial_id[:12] = $id", {"id": TRIAL})
-    return found.to_pylist()[0]
+    return watched.query("select * from trials where trial_id[:12] = $id", {"id": TRIAL}).to_pylist()[0]
 
 
 @pytest.fixture
@@ -62,6 +61,13 @@ def test_the_raw_text_of_a_trial_is_shown_as_it_was_taken_in(open_page, warehous
 def test_the_page_opens_on_a_run_with_a_figure(open_page, warehouse_home, warehouse):
     opened = open_page(warehouse_home, "run").selectbox("run").value
     assert warehouse.query("select rate from runs where run_id = $id", {"id": opened}).column(0)[0].as_py()
+
+
+def test_a_trial_chosen_in_another_run_is_not_missed(open_page, warehouse_home):
+    app = open_page(warehouse_home, "run")
+    app.query_params["trial"] = app.selectbox("trial").options[2]
+    app.run().selectbox("run").select_index(1).run()
+    assert not [each.value for each in app.warning]
 
 
 def test_the_distribution_of_response_times_is_by_rank(watched, trial):

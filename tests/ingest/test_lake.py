@@ -61,8 +61,7 @@ def test_a_committed_batch_is_whole_numbered_and_compressed(lake):
         file = lake.root / part.path
         assert (part.rows, part.size_bytes, part.sha256) == (1, file.stat().st_size, sha256_of(file))
     assert lake.tables("trials", ["batch", "trial_id"]).to_pylist() == [{"batch": name, "trial_id": "a-1"}]
-    metadata = pq.read_metadata(lake.files("raw_files")[-1])
-    assert metadata.row_group(0).column(0).compression == "ZSTD"
+    assert pq.read_metadata(lake.files("raw_files")[-1]).row_group(0).column(0).compression == "ZSTD"
     assert not leftovers(lake)
 
 

@@ -222,8 +222,7 @@ def test_a_report_in_notes_is_read_however_far_down_it_stands(name, bare, lake):
 def test_empty_files_have_a_reason_of_their_own_and_empty_messages_are_fine(bare, lake):
     (bare / "rate1.txt").touch()
     (bare / "rate740.err").touch()
-    summary = ingest([bare], lake)
-    assert reasons(summary) == {"rate1.txt": "the file is empty"}
+    assert reasons(ingest([bare], lake)) == {"rate1.txt": "the file is empty"}
     assert rows(lake, "raw_files", source_path="rate740.err")[0]["status"] == "context"
 
 

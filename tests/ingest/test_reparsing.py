@@ -287,8 +287,7 @@ def test_contents_are_read_by_row_group_and_never_held_all_at_once(tree, lake, m
     contents = Lake.contents
     monkeypatch.setattr(Lake, "contents", lambda *place: asked.update([place[1:]]) or contents(*place))
     read_otherwise(monkeypatch, count_one_more)
-    told = reparse(lake)
-    assert len(told.changes) == 1
+    assert len(reparse(lake).changes) == 1
     assert len(asked) > 5
     assert max(asked.values()) <= 3, "once to recognise, once to read, and once more where a sidecar lies elsewhere"
 

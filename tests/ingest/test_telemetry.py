@@ -79,5 +79,4 @@ def test_an_endless_file_is_cut_off(monkeypatch):
 
 def test_more_text_than_memory_can_hold_is_one_reject(monkeypatch):
     monkeypatch.setattr(samples, "MAX_TEXT_BYTES", 2 * 1024**2)
-    data = gzip.compress(b"# HELP a b\n" + b"a 1\n" * 10**6)
-    assert reject(data).reason == "more than 2 MiB of text"
+    assert reject(gzip.compress(b"# HELP a b\n" + b"a 1\n" * 10**6)).reason == "more than 2 MiB of text"
