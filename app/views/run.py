@@ -172,7 +172,8 @@ def _choose_trial(trials: pd.DataFrame, verdict: dict[str, Any]) -> pd.Series[An
     rates = [verdict.get("first_exceeding_rate"), verdict.get("last_passing_rate")]
     decisive = [each for rate in rates for each in trials["trial_id"][trials["offered_rate"] == rate]]
     st.header("One trial")
-    texts = {str(row["trial_id"]): wording.trial_label(row) for _, row in trials.iterrows()}
+    named = trials[["trial_id", "offered_rate", "rate_unit", "loss_worst_exchange"]].to_dict("records")
+    texts = {row["trial_id"]: wording.trial_label(row) for row in named}
     chosen = widgets.choose_one("Trial", "trial", texts, otherwise=next(iter(decisive), None))
     return trials.set_index("trial_id", drop=False).loc[chosen or trials["trial_id"][0]]
 
