@@ -13,8 +13,7 @@ PUBLISHED = "isc-r340-kea20 (published in isc-kb-kea-2.0)"
 
 
 def facts(app):
-    table = rows(app, "Value")
-    return {(aspect, item): value for aspect, item, value in table.itertuples(index=False)}
+    return {(aspect, item): value for aspect, item, value in rows(app, "Value").itertuples(index=False)}
 
 
 def test_every_host_is_listed_measured_first_and_all_that_is_known_of_it_leaf_by_leaf(open_page, warehouse_home):

@@ -156,8 +156,7 @@ def test_whoever_signs_in_comes_back_to_the_page_he_asked_for():
     asking = client(SIGNED, PUBLIC)
     page = "/compare?a=Kea+2.2%2C%20memfile&b=x&b=y"
     assert asking.get("/auth/login", headers={"Referer": PUBLIC + page}).status_code == 200
-    answer = asking.get("/oauth2callback")
-    assert answer.headers["location"] == page
+    assert asking.get("/oauth2callback").headers["location"] == page
     assert "dropline_return" not in asking.cookies, "once"
     assert asking.get("/oauth2callback").headers["location"] == "/"
 

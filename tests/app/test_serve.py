@@ -30,8 +30,7 @@ def test_a_taken_port_names_the_option_and_a_free_one_is_left_free():
 
 def test_nothing_secret_is_among_the_arguments():
     command = serve.command(8600, open_browser=True, address="192.0.2.7", hosts=("bench.lan", "bench"))
-    options = " ".join(command[3:])
-    assert options == "--address 192.0.2.7 --port 8600 --host bench.lan --host bench --browser"
+    assert " ".join(command[3:]) == "--address 192.0.2.7 --port 8600 --host bench.lan --host bench --browser"
     assert "--browser" not in serve.command(8600, open_browser=False)
 
 

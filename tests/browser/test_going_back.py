@@ -18,14 +18,22 @@ def shown(page):
     return texts
 
 
-@pytest.mark.parametrize(("path", "name"), [("claims", "claim"), ("explore?origin=measured", "chosen")])
-def test_one_press_brings_the_row_before_and_the_next_what_was_there_at_first(watched, path, name):
+def choose_trial(page, place):
+    page.get_by_role("combobox", name="Trial").press("ArrowDown")
+    page.get_by_role("option").nth(place).click()
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "choose"),
+    [("claims", "claim", tick), ("explore?origin=measured", "chosen", tick), ("run", "trial", choose_trial)],
+)
+def test_one_press_brings_the_row_before_and_the_next_what_was_there_at_first(watched, path, name, choose):
     page = watched.go(path)
     seen = [(page.url, shown(page))]
     for row in (1, 2):
-        tick(page, row)
+        choose(page, row)
         page.wait_for_function(
-            "([name, old]) => location.href !== old && location.href.includes(name)", arg=[f"{name}=", page.url]
+            "([name, old]) => location.href !== old && location.href.includes(name)", arg=[f"{name}=", seen[-1][0]]
         )
         watched.settle()
         seen.append((page.url, shown(page)))

@@ -83,8 +83,7 @@ def test_names_above_are_taken_until_one_is_free(results, lake):
 def test_a_folder_that_was_moved_or_copied_is_still_the_same_campaign(results, lake, tmp_path):
     october = results("october/results")
     ingest([october], lake)
-    copied = shutil.copytree(october, tmp_path / "copy" / "results")
-    assert ingest([copied], lake).batch is None
+    assert ingest([shutil.copytree(october, tmp_path / "copy" / "results")], lake).batch is None
     moved = tmp_path / "attic" / "results"
     moved.parent.mkdir()
     october.rename(moved)
@@ -130,8 +129,7 @@ def test_a_folder_within_or_around_a_campaign_is_refused_unless_it_is_named(firs
     assert reject["source_path"] == str(tmp_path / then)
     assert reject["reason"].endswith(f"from {tmp_path / first}, which is campaign {known}")
     assert current(lake) == {known: 2, "november": 2}
-    named = ingest([tmp_path / then], lake, campaign="again")
-    assert "`dropline forget` what counts twice" in named.notes[0]
+    assert "`dropline forget` what counts twice" in ingest([tmp_path / then], lake, campaign="again").notes[0]
     assert current(lake)["again"] == 2
 
 
@@ -161,8 +159,7 @@ def test_a_folder_keeps_the_name_that_it_was_given(results, lake):
 def test_a_name_that_lost_its_letters_before_stays(results, lake, tmp_path):
     folder = results("a/Über uns")
     ingest([folder], lake, campaign="ber-uns")
-    moved = folder.rename(tmp_path / "a" / "Über Uns")
-    assert ingest([moved], lake).batch is None
+    assert ingest([folder.rename(tmp_path / "a" / "Über Uns")], lake).batch is None
     assert current(lake) == {"ber-uns": 2}
 
 

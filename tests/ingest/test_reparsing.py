@@ -160,8 +160,7 @@ def test_a_new_reader_finds_trials_in_what_nobody_knew_with_its_sidecar_and_mach
     (bare / "rep1" / "one.json").write_text(json.dumps({"campaign": "c6", "backend": "mysql"}))
     assert ingest([bare], lake).rejected == 1
     monkeypatch.setattr(formats, "READERS", (*formats.READERS, Toy()))
-    told = reparse(lake)
-    assert [(c.campaign, c.source_path) for c in told.rescued] == [("c6", "rep1/one.txt")]
+    assert [(c.campaign, c.source_path) for c in reparse(lake).rescued] == [("c6", "rep1/one.txt")]
     (trial,) = rows(lake, "trials", tool="toy")
     assert (trial["achieved_rate"], trial["backend"], trial["campaign"]) == (17, "mysql", "c6")
     assert trial["host_id"] == rows(lake, "hosts")[0]["host_id"]
@@ -196,8 +195,7 @@ def test_a_better_reader_of_configurations_changes_the_trials_that_they_explain(
     written = {row["source_path"] for row in rows(lake, "server_configs", batch=told.batch)}
     assert written <= {f"configs/{name}" for name in configs}
     assert CONFIGURATION in written
-    trials = rows(lake, "trials", batch=told.batch)
-    assert [trial["packet_queue_size"] for trial in trials] == [77] * 7
+    assert [trial["packet_queue_size"] for trial in rows(lake, "trials", batch=told.batch)] == [77] * 7
 
 
 def test_better_machine_facts_give_a_new_host_and_its_trials_follow(tree, lake, monkeypatch):

@@ -137,8 +137,7 @@ def test_only_a_purge_removes_for_good(compacted, held, tree, bare):
     if compacted:
         compact(held)
     assert held.tables("trials").num_rows == 9
-    told = compact(held, purge=True)
-    assert told.purged == len(rows(held, "raw_files", status="forgotten"))
+    assert compact(held, purge=True).purged == len(rows(held, "raw_files", status="forgotten"))
     assert {row["campaign"] for row in held.tables("trials").to_pylist()} == {"c6"}
     assert held.tables("exchanges").num_rows == 4
     assert held.tables("hosts").num_rows == 0
