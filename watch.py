@@ -11,6 +11,7 @@ from dropline import pipeline
 from dropline.app.queries import ask
 from dropline.app.warehouse import Warehouse
 from dropline.errors import DroplineError
+from dropline.ingest.files import EMPTY
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import counted, ingest, printable, reject_text
 from dropline.paths import Home
@@ -29,7 +30,8 @@ def watch(home: Home, folder: Path, settle_s: float) -> Iterator[str]:
         began = time.perf_counter()
         try:
             summary = ingest([folder], Lake.create(home.lake))
-            refused = [printable(f"rejected  {reject_text(reject, indent=10)}") for reject in summary.rejects]
+            rejects = [reject_text(each, indent=10) for each in summary.rejects if each["reason"] != EMPTY]  # yet
+            refused = [printable(f"rejected  {reject}") for reject in rejects]
             yield from (line for line in refused if line not in told)
             told = {*refused}
             if pipeline.is_current(home):
@@ -61,12 +63,12 @@ def changes(folder: Path, settle_s: float, look_s: float = LOOK_S) -> Iterator[N
 
 
 def _state(folder: Path) -> dict[Path, tuple[int, int]]:
-    """Return size and time of each file, without files that disappear during the scan."""
+    """Return size and time of each file that has begun and does not disappear during the scan."""
     state = {}
     for file in folder.rglob("*"):
         with suppress(OSError):
-            found = file.stat()
-            state[file] = found.st_size, found.st_mtime_ns
+            if (found := file.stat()).st_size:
+                state[file] = found.st_size, found.st_mtime_ns
     return state
 
 

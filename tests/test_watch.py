@@ -49,7 +49,7 @@ def test_a_folder_is_looked_at_once_and_after_each_change_when_it_has_settled(tm
     log = []
     file = tmp_path / "sub/report.txt"
     happens = {
-        1: lambda: log.append("settled"),
+        1: lambda: (log.append("settled"), (tmp_path / "begun.log").touch()),
         3: lambda: (file.parent.mkdir(), file.write_text("half")),
         4: lambda: file.write_text("half and half"),  # while it settles
         9: file.unlink,
@@ -92,10 +92,11 @@ def test_new_changed_and_half_written_files_come_to_what_one_ingest_gives(home, 
             assert watched(query) == at_once(query) != []
 
 
-def test_what_is_refused_is_told_once_and_the_rest_is_published(home, folder, monkeypatch):
+def test_what_is_refused_is_told_once_unless_it_has_only_begun_and_the_rest_is_published(home, folder, monkeypatch):
     def add(name):
         return lambda: (folder / name).write_bytes(bytes(range(256)))
 
+    (folder / "running.txt").touch()
     steps(monkeypatch, add("noise.bin"), add("other.bin"))
     lines = [*watch.watch(home, folder, 0.3)]
     refused = [line for line in lines if line.startswith("rejected  ")]
