@@ -4,7 +4,7 @@ import decimal
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, Final
 
@@ -13,6 +13,8 @@ import pandas as pd
 from dropline.app import wording
 
 Row = dict[str, Any]
+Compared = Callable[[str, list[str]], Mapping[str, Row]]
+"""Returns the tested ratio of a configuration to each of others, all by id: `queries.compared`."""
 
 WIDE: Final = 0.25  # share of the figure: the headline gives an interval that reaches further on either side
 VAGUE: Final = 2  # upper over lower end of a ratio: beyond it, give both ends instead of a point estimate
@@ -30,8 +32,8 @@ _MAIN: Final = ("product", "product_version", "backend", "threading", "ha_mode",
 _MORE: Final = ("testbed", "tool", "configuration", "method", "campaign")
 # What `fastest` and the texts about it read of a set-up.
 COLUMNS: Final = (
-    *(*_MAIN, *_MORE, "protocol", "threads", "cpus", "origin", "rate", "rate_unit", "rate_interpolated"),
-    *("ci_low", "ci_high", "interval_kind", "loss_limit", "status", "qualifier", "runs"),
+    *(*_MAIN, *_MORE, "protocol", "threads", "cpus", "origin", "rate", "rate_unit"),
+    *("ci_low", "ci_high", "interval_kind", "loss_limit", "status", "qualifier", "runs", "configuration_id"),
 )
 
 
@@ -159,7 +161,7 @@ def certainty(best: Row) -> str:
     return f"{said} That is wide, ± {100 * reach:.0f} %: the runs differ." if is_estimate and reach > WIDE else said
 
 
-def lead(best: Row, rows: Sequence[Row]) -> str:
+def lead(best: Row, rows: Sequence[Row], compared: Compared) -> str:
     """Return the lead of the fastest over other threads, versions and backends of its testbed; empty if none.
 
     Of several set-ups that differ alike, the first of `rows` counts. One with a lower bound only may be faster still.
@@ -182,7 +184,9 @@ def lead(best: Row, rows: Sequence[Row]) -> str:
     for other, differing in alike:
         if differing == {"backend"} and wording.is_known(other["backend"]):
             others.setdefault(str(other["backend"]), other)
-    parts = list(filter(None, (_ahead(best, other, what) for what, other in others.items())))
+    name = "configuration_id"
+    ratios = compared(best[name], [other[name] for other in others.values()]) if others else {}
+    parts = list(filter(None, (_ahead(best, other, what, ratios[other[name]]) for what, other in others.items())))
     said = ", ".join(parts)
     return f"{said[0].upper()}{said[1:]}." if parts else ""
 
@@ -196,22 +200,21 @@ def _is_open(row: Row) -> bool:
     return wording.bound(row["status"], row["qualifier"]) in wording.UP
 
 
-def _ahead(best: Row, other: Row, what: str) -> str:
+def _ahead(best: Row, other: Row, what: str, tested: Row) -> str:
     if _is_open(best):
         low, high = wording.ends(best)[0], wording.ends(other)[1]
         return f"at least {two_digits(low / high, '≥')} times {what}" if high and low > high else ""
-    estimates = best["rate_interpolated"], other["rate_interpolated"]
-    upper, lower = estimates if all(map(wording.is_known, estimates)) else (best["rate"], other["rate"])
+    least, most = tested["ci_low"], tested["ci_high"]
     ends = best["ci_low"], other["ci_high"], best["ci_high"], other["ci_low"]
-    if all(map(wording.is_known, ends)):
-        if not all(ends):  # the runs differ so much that the interval begins at 0
+    if least is None and all(map(wording.is_known, ends)):  # single runs: their brackets bound the ratio
+        if not all(ends):
             return ""
         least, most = ends[0] / ends[1], ends[2] / ends[3]
-        if most > VAGUE * least:  # brackets of few steps: a point estimate would claim too much
-            return f"{two_digits(least)} to {two_digits(most)} times {what}"
-        if least < 1:
-            return f"about as much as {what.removeprefix('as much as ')}"
-    return f"{two_digits(upper / lower)} times {what}"
+    if least and most > VAGUE * least:  # a point estimate would claim too much
+        return f"{two_digits(least)} to {two_digits(most)} times {what}"
+    if least is not None and least < 1:
+        return f"about as much as {what.removeprefix('as much as ')}" if least else ""
+    return f"{two_digits(tested['ratio'] or best['rate'] / other['rate'])} times {what}"
 
 
 def ratio(times: float, verdict: str, sign: str = "") -> str:

@@ -72,6 +72,15 @@ def usual_goal(*rate_units: str | None) -> str:
     return str(USUAL_GOALS["other_goal" if others else "dhcp_goal"])
 
 
+def compared(
+    warehouse: Warehouse, loss_goal: str | None, configuration: str, others: Sequence[str]
+) -> dict[str, dict[str, Any]]:
+    """Return the tested ratio of a configuration to each of the others, by its id; a `loss_goal` of None is usual."""
+    asked = {"configuration_ids": [configuration, *others], "loss_goal": loss_goal}
+    found = ask(warehouse, "compare_verdicts", {"pairs": "compare_pairs"}, **asked).to_pylist()
+    return {row["configuration_id_b"]: row for row in found if row["configuration_id_a"] == configuration}
+
+
 def are_in_turn(warehouse: Warehouse, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bool]:
     """Return for each pair of configurations whether their runs alternated, instead of running one after the other.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 import pandas as pd
@@ -43,7 +44,7 @@ def main() -> None:
     chosen, below = _choose_facets(known.values)
     found = known.search(search or "", chosen)
     with answer:
-        _answer(found)
+        _answer(found, partial(queries.compared, warehouse, goal))
     # below the choices, as a count within an option's text would change the option
     for facet, place in below.items():
         place.caption(_counts(facet, found.counts[facet]))
@@ -90,7 +91,7 @@ def _counts(facet: str, counts: Mapping[str, int]) -> str:
     return " · ".join(named + more) or "no matches"
 
 
-def _answer(found: explore.Found) -> None:
+def _answer(found: explore.Found, compared: headlines.Compared) -> None:
     """Show the fastest matches; of a single one its lead over the others, too."""
     fastest: list[headlines.Row] = found.fastest.to_pylist()
     if len(fastest) > 1:
@@ -107,7 +108,8 @@ def _answer(found: explore.Found) -> None:
     rows = [row | {"name": name} for row, name in zip(rows, headlines.names(rows), strict=True)]
     if best := headlines.fastest(rows):
         st.header(wording.plain(headlines.headline(best, alone=len(rows) == 1)), anchor=False)
-        st.markdown(wording.plain(" ".join(filter(None, [headlines.lead(best, rows), headlines.certainty(best)]))))
+        said = headlines.lead(best, rows, compared), headlines.certainty(best)
+        st.markdown(wording.plain(" ".join(filter(None, said))))
 
 
 def _choose_configurations(frame: pd.DataFrame, matches: int) -> list[int]:

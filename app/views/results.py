@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import altair as alt
@@ -151,13 +152,13 @@ def _answer(identity: Identity, goal: str | None, is_published: bool, chosen: tu
         for name, values in zip(FILTERS, chosen, strict=True):
             if values:
                 found = found[found[name].isin(values)]
-        panels = [each._replace(asked=behind) for each in _panels(found, table, widgets.open_warehouse())]
+        panels = [each._replace(asked=behind) for each in _panels(found, table, widgets.open_warehouse(), goal)]
         usual = goal in (None, queries.USUAL_GOALS["dhcp_goal"])
         effects = _effects(found["configuration_id"]) if usual else []
     return Answer(panels, effects, len(found), list(asked))
 
 
-def _panels(found: pd.DataFrame, table: pa.Table, warehouse: Warehouse) -> list[Panel]:
+def _panels(found: pd.DataFrame, table: pa.Table, warehouse: Warehouse, goal: str | None) -> list[Panel]:
     found = found.assign(protocol=found["protocol"].replace(wording.NOT_STATED, ""))
     own = found[found["origin"] == "measured"]
     # Published figures are a reference for one's own; those of other protocols are in Runs.
@@ -178,13 +179,19 @@ def _panels(found: pd.DataFrame, table: pa.Table, warehouse: Warehouse) -> list[
             len(measured),
             str(protocol),
             str(unit),
+            partial(queries.compared, warehouse, goal),
         )
         for (protocol, unit), (measured, published) in zip(order, parts, strict=True)
     ]
 
 
 def _panel(
-    own: Sequence[headlines.Row], published: Sequence[headlines.Row], measured: int, protocol: str, unit: str
+    own: Sequence[headlines.Row],
+    published: Sequence[headlines.Row],
+    measured: int,
+    protocol: str,
+    unit: str,
+    compared: headlines.Compared,
 ) -> Panel:
     """Return the headline and the capacities of a protocol's set-ups: those measured to draw, and all published ones.
 
@@ -198,7 +205,7 @@ def _panel(
     lead, certainty = "", headlines.at_first_step(subject)
     if best is not None:
         heading = headlines.headline(best, alone=len(subject) == 1)
-        lead, certainty = headlines.lead(best, subject), f"{headlines.certainty(best)} {certainty}"
+        lead, certainty = headlines.lead(best, subject, compared), f"{headlines.certainty(best)} {certainty}"
     rows = pd.DataFrame(drawn)
     rows = rows.assign(
         row=rows["name"],

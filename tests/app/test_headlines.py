@@ -11,7 +11,7 @@ from dropline.app import headlines, view_tables
 NOTHING = dict.fromkeys(
     (
         *("product", "product_version", "protocol", "backend", "threading", "threads", "ha_mode", "scenario"),
-        *("testbed", "tool", "method", "campaign", "configuration", "qualifier", "rate_interpolated", "cpus"),
+        *("testbed", "tool", "method", "campaign", "configuration", "qualifier", "configuration_id", "cpus"),
         *("ci_low", "ci_high", "loss_limit", "description"),
     )
 )
@@ -48,7 +48,7 @@ def test_a_set_up_is_named_by_what_not_all_share(rows, names):
 
 
 SAID = yaml.safe_load(Path(__file__).with_name("headlines.yml").read_text("utf-8"))
-EFFECTS = SAID.pop("effect")
+EFFECTS, LEADS = SAID.pop("effect"), SAID.pop("lead")
 CASES = [(function, row, said) for function, cases in SAID.items() for row, said in cases]
 
 
@@ -62,30 +62,39 @@ def test_a_set_up_that_stands_alone_is_named_by_its_product():
     assert headlines.headline(KEA | {"name": "Kea"}, alone=True) == "2.2, DHCPv4: at least 12,170 leases/s"
 
 
+def lead(best, *others, low=None, high=None):
+    """Return the lead with the ratio of the figures, and the given ends of its interval, for each other set-up."""
+    named = {str(place): row | {"configuration_id": str(place)} for place, row in enumerate(others)}
+    tested = {
+        name: {"ratio": best["rate"] / row["rate"], "ci_low": low, "ci_high": high} for name, row in named.items()
+    }
+    return headlines.lead(best, [best, *named.values()], lambda _, ids: {each: tested[each] for each in ids})
+
+
 def test_the_lead_is_over_set_ups_that_differ_in_one_thing_with_the_reason_where_it_is_known():
     older = KEA | {"product_version": "2.0", "rate": 6089.0, "ci_low": 6000.0, "ci_high": 6200.0}
     elsewhere = MULTI | {"threads": 2.0, "testbed": "another"}
-    rows = [KEA, MULTI, elsewhere, older, older | {"rate": 100.0}, MYSQL, MYSQL | {"rate": 100.0}, PAIR]
-    assert headlines.lead(KEA, rows) == (
-        "1.4 times as much as with 4 threads on 2 CPUs, 2 times Kea 2.0, 7.9 times mysql."
-    )
-    assert headlines.lead(KEA, [KEA]) == ""
-    lmdb, mysql = (
-        KEA | {"backend": "lmdb", "ci_low": 4000.0, "ci_high": 8000.0},
-        MYSQL | {"ci_low": 2000.0, "ci_high": 4000.0},
-    )
-    assert headlines.lead(lmdb, [lmdb, mysql]) == "1 to 4 times mysql."
-    nearly = lmdb | {"ci_low": 3900.0, "ci_high": 5000.0}
-    assert headlines.lead(nearly, [nearly, mysql | {"ci_low": 3800.0}]) == "About as much as mysql."
-    assert headlines.lead(nearly, [nearly, mysql | {"ci_low": 0.0}]) == ""
-    assert "CPU" not in headlines.lead(KEA, [KEA, MULTI | {"cpus": 8.0}])
+    others = [MULTI, elsewhere, older, older | {"rate": 100.0}, MYSQL, MYSQL | {"rate": 100.0}, PAIR]
+    assert lead(KEA, *others) == "1.4 times as much as with 4 threads on 2 CPUs, 2 times Kea 2.0, 7.9 times mysql."
+    assert lead(KEA) == ""
+    assert "CPU" not in lead(KEA, MULTI | {"cpus": 8.0})
+
+
+@pytest.mark.parametrize(("low", "high", "said"), LEADS)
+def test_a_lead_is_as_exact_as_the_interval_of_the_tested_ratio(low, high, said):
+    assert lead(KEA, MYSQL, low=low, high=high) == said
+
+
+def test_brackets_of_single_runs_bound_a_lead():
+    lmdb, mysql = KEA | {"ci_low": 4000.0, "ci_high": 8000.0}, MYSQL | {"ci_low": 2000.0, "ci_high": 4000.0}
+    assert lead(lmdb, mysql) == "1 to 4 times mysql."
+    assert lead(lmdb, mysql | {"ci_low": 0.0}) == ""
 
 
 def test_nothing_is_ahead_of_a_lower_bound_and_a_lower_bound_is_ahead_by_at_least_its_lead():
     unbounded = {"status": "never_exceeded", "ci_high": None}
-    assert headlines.lead(KEA, [KEA, MULTI | unbounded]) == ""
-    best = KEA | unbounded
-    assert headlines.lead(best, [best, MULTI | {"ci_high": 13000.0}, MYSQL]) == "At least 6.8 times mysql."
+    assert lead(KEA, MULTI | unbounded) == ""
+    assert lead(KEA | unbounded, MULTI | {"ci_high": 13000.0}, MYSQL) == "At least 6.8 times mysql."
 
 
 def test_set_ups_that_fail_at_once_are_counted_with_the_cause():

@@ -133,8 +133,7 @@ LOADS = yaml.safe_load(Path(__file__).with_name("loads.yml").read_text("utf-8"))
 
 @pytest.mark.parametrize(("inputs", "expected"), LOADS, ids=lambda value: str(value)[1:-1].replace("'", ""))
 def test_loads_are_what_comes_out_by_hand(blank, inputs, expected):
-    loads = planner.lps_needed(blank, inputs)
-    assert {name: loads[name] for name in expected} == pytest.approx(expected)
+    assert {name: planner.lps_needed(blank, inputs)[name] for name in expected} == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

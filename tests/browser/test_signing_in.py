@@ -165,8 +165,7 @@ def test_a_stranger_is_told_whom_to_ask(context, guarded):
 def test_signing_out_ends_it(context, guarded):
     page = sign_in(context, guarded, "vera")
     expect(page.get_by_role("heading", name="Results")).to_be_visible(timeout=30_000)
-    had = cookies(context)
-    assert b"kea" in everything(guarded.port, had).lower()
+    assert b"kea" in everything(guarded.port, cookies(context)).lower()
     page.get_by_role("button", name="Sign out").click()
     expect(page).to_have_url(re.compile("/oauth2/end_session"), timeout=30_000)  # the provider's own sign-out
     assert "_streamlit_user" not in cookies(context)

@@ -152,8 +152,7 @@ def test_a_level_that_lasts_is_a_change_and_a_dip_is_none(step, dips, expected):
 def test_a_level_is_the_mean_of_the_runs_that_are_no_outliers():
     values = 1000 + WIGGLE
     values[5], values[20] = 700, 1500
-    kept = np.delete(values, [5, 20])
-    assert trend(values).levels == pytest.approx(np.full(60, kept.mean()))
+    assert trend(values).levels == pytest.approx(np.full(60, np.delete(values, [5, 20]).mean()))
 
 
 def test_a_stronger_change_has_a_smaller_p_value_and_none_is_above_alpha():
@@ -249,8 +248,7 @@ def test_the_noise_is_estimated_without_bias_and_hardly_moved_by_steps_and_dips(
     deviations = np.median(np.abs(noise - np.median(noise, axis=1, keepdims=True)), axis=1)
     assert np.std(np.log(noise_scale(noise))) == pytest.approx(0.09, abs=0.01)
     assert np.std(np.log(deviations)) == pytest.approx(0.12, abs=0.01)
-    stepped = noise + 5 * (np.arange(100) >= 50)
-    assert np.median(noise_scale(stepped)) == pytest.approx(1, abs=0.08)
+    assert np.median(noise_scale(noise + 5 * (np.arange(100) >= 50))) == pytest.approx(1, abs=0.08)
     dipped = noise - (draw.random(noise.shape) < 0.05) * draw.uniform(5, 15, noise.shape)
     assert np.median(noise_scale(dipped)) == pytest.approx(1.13, abs=0.03)
 

@@ -154,8 +154,7 @@ IGNORED = [
 
 @pytest.mark.parametrize(("path", "ignored"), IGNORED)
 def test_ignore_takes_names_paths_and_whole_folders(path, ignored):
-    read = campaign("campaign: a\nignore: ['discarded/', '*.log', ramps.json]\n")
-    assert read.ignores(path) is ignored
+    assert campaign("campaign: a\nignore: ['discarded/', '*.log', ramps.json]\n").ignores(path) is ignored
 
 
 WORDS = yaml.safe_load(Path(__file__).with_name("words.yml").read_text("utf-8"))

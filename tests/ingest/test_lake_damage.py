@@ -182,8 +182,7 @@ def test_setting_aside_lets_everything_else_work_and_the_files_come_again(tree, 
         with pytest.raises(DroplineError, match=r"raw_files\.parquet(.|\n)*dropline verify"):
             act()
 
-    found = verify(home, set_aside=True)
-    assert [folder.name for folder in found.set_aside] == [damaged.parent.name]
+    assert [folder.name for folder in verify(home, set_aside=True).set_aside] == [damaged.parent.name]
     assert (home.lake / "damaged" / damaged.parent.name / "trials.parquet").exists()
     assert verify(home).faults == []
     assert (ingest([bare], lake).batch, ingest([tree], lake).trials) == (None, 7)

@@ -32,8 +32,7 @@ def test_a_trial_carries_what_stands_around_it(tree, lake):
     ingest([tree], lake)
     (trial,) = rows(lake, "trials", source_path=OUTPUT)
     assert (trial["campaign"], trial["testbed"], trial["repetition"]) == (CAMPAIGN, "kea-netns-2core", 1)
-    sources = dict(trial["context_sources"])
-    assert sources["ha_mode"] == f"server configuration {CONFIGURATION}"
+    assert dict(trial["context_sources"])["ha_mode"] == f"server configuration {CONFIGURATION}"
     (config,) = rows(lake, "server_configs", server_config_id=trial["server_config_id"])
     assert config["source_path"] == CONFIGURATION
     observed = rows(lake, "observations", "trial_id", "metric", trial_id=trial["trial_id"])
@@ -117,8 +116,7 @@ def test_the_nearest_campaign_yaml_applies(tree, lake):
     inner = tree / "runs" / "inner"
     shutil.copytree(tree / "runs" / "v4_st_memfile_hot-standby", inner)
     (inner / "campaign.yaml").write_text("campaign: inner\n")
-    summary = ingest([tree], lake)
-    assert summary.campaigns == {"inner", "kea-2.2-ha"}
+    assert ingest([tree], lake).campaigns == {"inner", "kea-2.2-ha"}
     paths = [row["source_path"] for row in rows(lake, "trials", campaign="inner")]
     assert len(paths) == 7
     assert all(path.startswith("rep1/") for path in paths)

@@ -56,8 +56,7 @@ def reject(data):
     ],
 )
 def test_options_are_resolved(command, expected):
-    options = parse_command(command)
-    assert {name: getattr(options, name) for name in expected} == expected
+    assert {name: getattr(parse_command(command), name) for name in expected} == expected
 
 
 @pytest.mark.parametrize(
