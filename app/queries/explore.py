@@ -81,17 +81,21 @@ class Configurations:
     def search(self, search: str, chosen: Mapping[str, Sequence[str]]) -> Found:
         """Find the configurations whose texts contain all words, ignoring case, and that have the chosen values.
 
-        Measured ones come first, then those with a figure, the most frequent unit, and the fastest.
+        If none has all words, titles and descriptions of campaigns are searched, too. Measured ones come first, then
+        those with a figure, the most frequent unit, and the fastest.
         """
-        named = np.ones(len(self._known), bool)
-        for word in search.lower().split():
-            named &= _have(self._known["searched"], word).to_numpy()
+        for texts in ("searched", "described"):
+            named = np.ones(len(self._known), bool)
+            for word in search.lower().split():
+                named &= _have(self._known[texts], word).to_numpy()
+            if named.any():
+                break
         unmet = {facet: self._facets[facet].lacking(each, len(named)) for facet, each in chosen.items() if each}
         misses = sum(unmet.values(), np.zeros(len(named), np.int64))
         counts = {facet: each.counts(named & (misses == unmet.get(facet, 0))) for facet, each in self._facets.items()}
         found = self._known.filter(named & (misses == 0))
         return Found(
-            found.take(_places(found)).drop_columns(["months", "tags", "searched"]),
+            found.take(_places(found)).drop_columns(["months", "tags", "searched", "described"]),
             _fastest(found),
             len(found),
             {facet: {value: counts[facet][value] for value in values} for facet, values in self.values.items()},

@@ -1,4 +1,4 @@
--- Every configuration with its capacity at a goal, its months and tags, and the text to search in lower case; measured
+-- Every configuration with its capacity at a goal, its months and tags, and the texts to search in lower case; measured
 -- and fast ones first. The months are those of the runs, or that in which the source was published. Published figures
 -- without a stated limit stand for every goal.
 with
@@ -59,9 +59,10 @@ select
     if(len(campaigns.tags) > 0, list_distinct(campaigns.tags), [null]) as tags,
     lower(concat_ws(
         ' ', configurations.configuration, if(configurations.ha_mode <> 'none', 'HA high availability', ''),
-        configurations.campaign, campaigns.title, campaigns.description, configurations.method, configurations.testbed,
+        configurations.campaign, configurations.method, configurations.testbed,
         replace(array_to_string(figures.findings, ' '), '_', ' ')
-    )) as searched
+    )) as searched,
+    lower(concat_ws(' ', searched, campaigns.title, campaigns.description)) as described
 from configurations
 left join campaigns
     on configurations.campaign = campaigns.campaign and configurations.origin = campaigns.origin

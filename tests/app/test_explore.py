@@ -54,6 +54,7 @@ def test_a_facet_counts_what_the_other_facets_leave(warehouse):
         ("  SINGLE   2.2-ha ", "ha_mode", {"hot-standby", "load-balancing"}),
         ("2.2-ha single", "threading", {"single"}),
         ("threading by Kea 2.2 lease", "campaign", {"kea-2.2-backends"}),  # words of its title
+        ("kea-2.2-backends postgresql", "backend", {"postgresql"}),  # which the campaign's description names, too
         ("isc-r340-kea20", "testbed", {"isc-r340-kea20"}),
         ("nothing' or 1=1 --", "configuration", set()),
         ("%", "configuration", set()),
