@@ -421,7 +421,7 @@ def _show_headroom(frame: pd.DataFrame, alt: str) -> None:
         bounds={"LPS": list(frame["figure_sign"])} | {name: [""] * len(frame) for name in short},
         key=alt.split(":")[0],
         config={
-            "Head-room": st.column_config.NumberColumn(format="%.2f ×"),
+            "Head-room": st.column_config.NumberColumn(format="%,.2f ×"),
             "Short by": st.column_config.NumberColumn(format="%,.0f", help="How many leases per second are missing."),
             "Probability": st.column_config.NumberColumn(format="%.1f %%"),
         },

@@ -34,15 +34,16 @@ def main() -> None:
     warehouse = widgets.warehouse_or_stop()
     with query_log.recorded() as asked:
         found = queries.ask(warehouse, "quality_counts").to_pandas()
-    measured = queries.ask(warehouse, "quality_campaigns")["campaign"].to_pylist()
-    st.header(_answer(found, measured), anchor=False)
+    st.header(_answer(found), anchor=False)
+    is_published = _choose_origins(found)
+    found = found if is_published else found[found["is_own"]]
     suites = status.gate(Home.chosen())
     _metrics(warehouse, found, suites)
     names = ("Findings", "Rejected files", "Gate", "Campaigns")
     findings, rejected, gate, campaigns = st.tabs(names, key="tab", on_change="rerun", bind="query-params")
     with findings:
         if findings.open:
-            _findings(warehouse, found, asked)
+            _findings(warehouse, found, asked, is_published)
     with rejected:
         if rejected.open:
             _rejected(warehouse)
@@ -54,11 +55,17 @@ def main() -> None:
             _campaigns(warehouse)
 
 
+def _choose_origins(found: pd.DataFrame) -> bool:
+    """Return whether to show problems of published figures; an address that names such a campaign asks for them."""
+    published = {*found.loc[~found["is_own"], "campaign"]}
+    if published and (not found["is_own"].any() or published & {*st.query_params.get_all("campaign")}):
+        st.session_state.setdefault("published", True)
+    return st.toggle("Published figures", key="published", bind="query-params")
+
+
 def _metrics(warehouse: Warehouse, found: pd.DataFrame, suites: list[dict[str, Any]]) -> None:
     built = queries.row(warehouse, "quality_built")
-    st.caption(
-        f"Problems of all figures, measured and published, in the build of {built['built_at']:%d %b %Y, %H:%M} UTC."
-    )
+    st.caption(f"Build of {built['built_at']:%d %b %Y, %H:%M} UTC")
     by_severity = found.groupby("severity")["findings"].sum()
     with widgets.reserved(widgets.METRICS_PIXELS, horizontal=True):
         st.metric("Suspect", f"{by_severity.get('suspect', 0):,}", border=True, help="The figure is probably wrong.")
@@ -74,10 +81,10 @@ def _metrics(warehouse: Warehouse, found: pd.DataFrame, suites: list[dict[str, A
     widgets.warn_if_behind(warehouse)
 
 
-def _answer(found: pd.DataFrame, measured: Collection[str]) -> str:
+def _answer(found: pd.DataFrame) -> str:
     """Return what weakens the visitor's own figures."""
     grave = found[found["severity"] != "info"]
-    own = grave[grave["campaign"].isin(measured)]
+    own = grave[grave["is_own"]]
     kinds = own.groupby("finding", sort=False)["findings"].sum().sort_values(ascending=False, kind="stable")
     problems = wording.plural(int(kinds.sum()), "problem")
     said = f"{problems} with what you measured, most often {wording.findings([kinds.index[0]])}" if len(kinds) else ""
@@ -86,7 +93,7 @@ def _answer(found: pd.DataFrame, measured: Collection[str]) -> str:
     return f"{said or 'No problems with what you measured'}.{beside}"
 
 
-def _findings(warehouse: Warehouse, found: pd.DataFrame, asked: Collection[str]) -> None:
+def _findings(warehouse: Warehouse, found: pd.DataFrame, asked: Collection[str], is_published: bool) -> None:
     if found.empty:
         st.success("No known problems with any figure.", icon=":material/check:")
         return
@@ -99,7 +106,7 @@ def _findings(warehouse: Warehouse, found: pd.DataFrame, asked: Collection[str])
         st.warning("No findings for these filters. Remove one.")
         return
     _draw_kinds(kept, asked)
-    wanted = {parameter: chosen[name] for name, (_, parameter) in FILTERS.items()}
+    wanted = {parameter: chosen[name] for name, (_, parameter) in FILTERS.items()} | {"is_published": is_published}
     rows = queries.ask(warehouse, "quality_findings", **wanted, most=MOST_FINDINGS).to_pandas()
     if (total := kept["findings"].sum()) > len(rows):
         st.caption(f"The table shows the most serious {len(rows):,} of {total:,} findings; filter to see the others.")

@@ -11,7 +11,7 @@ from dropline.ingest.log import Entry
 from tests.app.shown import links, rows, said
 from tests.homes import changed
 
-NO_FILTER = {"severities": [], "findings": [], "subjects": [], "campaigns": []}
+NO_FILTER = {"severities": [], "findings": [], "subjects": [], "campaigns": [], "is_published": True}
 REFUSED = "Line 3: the report ends here copy the file again"
 
 
@@ -33,7 +33,7 @@ def refusing_home(warehouse_home, tmp_path_factory):
 
 
 def test_the_page_counts_what_the_warehouse_holds(open_page, warehouse_home, warehouse):
-    page = open_page(warehouse_home, "quality")
+    page = open_page(warehouse_home, "quality", published="true")
     shown = {metric.label: metric.value for metric in page.metric}
     weak = warehouse.query("""
         select count(*) filter (campaigns.origin = 'measured') as own, count(*) as all_of_them
@@ -59,10 +59,10 @@ def test_the_page_counts_what_the_warehouse_holds(open_page, warehouse_home, war
 @pytest.mark.parametrize(
     ("address", "column", "values"),
     [
-        ({"severity": "✖ suspect"}, "Severity", {"✖ suspect"}),
+        ({"severity": "✖ suspect", "published": "true"}, "Severity", {"✖ suspect"}),
         ({"subject": ["run", "trial"]}, "About", {"run", "trial"}),
         ({"campaign": "isc-kb-kea-2.0"}, "Campaign", {"isc-kb-kea-2.0"}),
-        ({"finding": "hidden thread count"}, "Finding", {"hidden thread count"}),
+        ({"finding": "hidden thread count", "published": "true"}, "Finding", {"hidden thread count"}),
     ],
 )
 def test_findings_are_filtered_by_the_address(open_page, warehouse_home, address, column, values):
