@@ -68,12 +68,12 @@ def _published() -> Identity | None:
 
 
 def warehouse_or_stop() -> Warehouse:
-    """Return the warehouse, or show the command that builds one and stop the page."""
+    """Return the warehouse, or show the commands that build one and stop the page."""
     try:
         return open_warehouse()
     except WarehouseError as error:
-        st.info(wording.plain(error), icon=":material/database_off:")
-        st.code("dropline up examples", language=None)
+        st.info(wording.plain(error).replace(r"\`", "`"), icon=":material/database_off:")  # commands as code
+        st.page_link("views/measuring.py", label="Now measuring", icon=":material/radio_button_checked:")
         st.stop()
 
 
