@@ -96,10 +96,10 @@ def test_the_examples_give_no_warning(warehouse_home, tmp_path):
 
 @pytest.mark.parametrize(
     ("position", "printed"),
-    [(0, "%.6g"), (1, "%.3f"), (1, "%.3g")],
-    ids=["first exchange", "further exchange up to Kea 2.x", "further exchange since Kea 3.0"],
+    [(0, "%.6g"), (1, "%.3f"), (1, "%.3g"), (0, "%.3f"), (1, "%.6f")],
+    ids=["first exchange", "further exchange up to Kea 2.x", "further exchange since Kea 3.0", "rounded", "finer"],
 )
-def test_every_ratio_that_perfdhcp_can_print_passes(position, printed):
+def test_every_ratio_that_perfdhcp_or_a_script_can_print_passes(position, printed):
     chosen = random.Random(2544)
     sizes = [10 ** chosen.randint(0, 8) for _ in range(5000)]
     counts = [(chosen.randint(0, size), size + chosen.randint(0, size)) for size in sizes]

@@ -63,9 +63,9 @@ select
     percent,
     if(isfinite(printed_percent), abs(printed_percent - percent), null) as ratio_off,
     -- perfdhcp prints the first exchange with 6 significant digits, the others with 3
-    -- decimals up to Kea 2.x and with 3 significant digits from 3.0 on
+    -- decimals up to Kea 2.x and with 3 significant digits from 3.0 on; zeros at the end may be missing
     1.000001 * case
-        when position > 0 and regexp_matches(printed, '^[0-9]+[.][0-9]{3}$') then 0.0005
+        when regexp_matches(printed, '^[0-9]+[.][0-9]{2,}$') then 0.5 / pow(10, length(split_part(printed, '.', 2)))
         when percent = 0 then 0
         else 0.5 * pow(10, floor(log10(percent)) - if(position = 0, 5, 2))
     end as half_a_digit,
