@@ -14,14 +14,13 @@ _REF: Final = re.compile(r"ref\('(\w+)'\)")
 _HEAD: Final = """\
 # Data dictionary
 
-Every table of the warehouse, in the order of the alphabet, as it also describes itself (`select table_name, comment
-from duckdb_tables()`, `select column_name, comment from duckdb_columns()`). The SQL functions are [on a page of their
-own](sql-functions.md). Beside these tables `build_info` says in one row when and from what the file was built.
+Every table of the warehouse, in alphabetical order. The database describes itself, too (`select table_name, comment
+from duckdb_tables()`, `select column_name, comment from duckdb_columns()`). The SQL functions have [their own
+page](sql-functions.md). The single row of `build_info` says when the file was built, and from what.
 
-A *key* is in no two rows the same; *→* leads to the table in which the value is the key. What is *never null* stands in
-every row; elsewhere null means not known or not applicable, never 0. Units stand at the end of a name: `_s` seconds,
-`_ms` milliseconds, `_bytes` bytes, `_ratio` a share from 0 to 1, or one value over another. A `rate` is per second;
-`rate_unit` says of what.
+A *key* is unique; *→* names the table whose key a column refers to. A column that is not *never null* is null where the
+value is not known or does not apply, never 0. Names end in their unit: `_s` seconds, `_ms` milliseconds, `_bytes`
+bytes, `_ratio` a share from 0 to 1, or one value over another. A `rate` is per second; `rate_unit` says of what.
 
 This page is written by `python -m docs.dictionary`.
 """

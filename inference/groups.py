@@ -14,7 +14,7 @@ _PORTION_GROUPS: Final = 500  # held as Python values, which take ten times the 
 
 
 def described(relation: Any, columns: Sequence[str], describe: Describe, schema: pa.Schema) -> Any:
-    """Describe every group of equal values in the first of `columns`, of which none is null.
+    """Describe every group of equal values in the first of `columns`, which has no nulls.
 
     `relation` is what `dbt.ref()` gives. `describe` takes the rows of one group in the order of the second column, and
     returns columns of `schema`, all of the same length; those that are not there are null. The result is what the

@@ -12,7 +12,7 @@ ranked_runs as (
         -- a run that fails at its first step reaches less than that; how far one without an exceeding step reaches is open
         coalesce(rate_interpolated, case when status = 'exceeded_at_first_step' then bracket_high end) as height,
         count(*) over (partition by configuration_id, loss_goal) as all_runs,
-        -- a run that exceeds at its first step has no rate and lies below all others
+        -- a run that exceeds at its first step has no rate and is below all others
         row_number() over (partition by configuration_id, loss_goal order by rate nulls first, run_id) as place
     from rated_runs
 
@@ -67,7 +67,7 @@ judged_runs as (
 
     select
         *,
-        -- whatever lies below a run that dips, dips too
+        -- a run below one that dips, dips too
         max(case when is_far_below then height_place else 0 end) over (partition by configuration_id, loss_goal)
         >= height_place as is_outlier
     from with_dips

@@ -43,7 +43,7 @@ with
 
 chosen as (
 
-    -- zero stands for what the RFCs and Kea say
+    -- zero means what the RFCs and Kea say
     select
         -- T1 and T2 are shares of the lease, in DHCPv6 of its preferred lifetime (RFC 8415 21.4), for Kea 0.625 of it
         case ip_version when 6 then coalesce(nullif(preferred_ratio, 0), 0.625) else 1 end * lease_s::double as lifetime_s,
@@ -96,7 +96,7 @@ flows as (
 
     select
         *,
-        -- whoever renews does so once at T1 (RFC 2131 4.4.5, RFC 8415 21.4), the others come again when the lease is over
+        -- clients that renew do so once at T1 (RFC 2131 4.4.5, RFC 8415 21.4), the others come again when the lease ends
         renewing_ratio * clients / t1_s as renewals_per_s,
         (1 - renewing_ratio) * clients / lease_s as expiries_per_s,
         arriving_clients / arrival_window_s as arrivals_per_s,
@@ -265,7 +265,7 @@ totals as (
         alone_allowance / ha_ratio as allowance,
         -- two messages for a renewal, four for a new lease
         2 * renewals_per_s + 4 * (expiries_per_s + arrivals_per_s + moves_per_s) as steady_messages_per_s,
-        -- whoever still has no lease at the end of the back-off repeats after the longest time-out
+        -- a client without a lease at the end of the back-off repeats after the longest time-out
         starting_clients / longest_s as retransmissions_per_s
     from busiest
 

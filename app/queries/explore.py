@@ -73,7 +73,7 @@ class Configurations:
     """
 
     def __init__(self, warehouse: Warehouse, loss_goal: str | None) -> None:
-        """Read them; None stands for the usual goal of each unit."""
+        """Read them; None is the usual goal of each unit."""
         self._known = ask(warehouse, "explore_configurations", loss_goal=loss_goal).combine_chunks()
         self._facets = {facet: _Facet.of(self._known[_COLUMNS.get(facet, facet)]) for facet in FACETS}
         self.values = {facet: _in_order(each.counts()) for facet, each in self._facets.items()}

@@ -77,7 +77,7 @@ def _compare(
     differing: Mapping[str, pd.DataFrame],
     part: query_log.Part,
 ) -> None:
-    """Let the visitor choose a limit, and compare the configurations at it; the answer stands above the fields."""
+    """Let the visitor choose a limit, and compare the configurations at it; the answer is above the fields."""
     answer = st.container()
     with part.recorded():
         units = queries.ask(warehouse, "rate_units", configuration_ids=chosen)["rate_unit"].to_pylist()

@@ -365,7 +365,7 @@ def each_row(table: Table, trial_of: Callable[[Record], Trial | Reject]) -> Part
 
 
 def concluded(trial: Trial | Reject) -> Report | Reject:
-    """Return what a trial comes to; a reject is one already."""
+    """Return the report of a trial, or why it has none."""
     return trial.conclude() if isinstance(trial, Trial) else trial
 
 

@@ -146,7 +146,7 @@ worded as (
         case_number,
         recomputed,
         expected,
-        -- a number that stands for itself needs no equation
+        -- a number that is its own case needs no equation
         concat_ws(' = ', case when terms > 1 then {{ short_number('round(recomputed, 2)') }} end, formula) as arithmetic
     from computed
 

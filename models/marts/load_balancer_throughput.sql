@@ -69,7 +69,7 @@ throughputs as (
 
 ),
 
--- one CPU load often stands for several tests or for both modes
+-- one CPU load is often given for several tests or for both modes
 cpu_loads as (
 
     select

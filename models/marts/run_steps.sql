@@ -31,4 +31,4 @@ select
     steps.is_unsustained
 from steps
 inner join runs on steps.run_id = runs.run_id
-order by runs.configuration_id, steps.run_id, steps.offered_rate -- whoever asks for configurations reads few rows
+order by runs.configuration_id, steps.run_id, steps.offered_rate -- questions for a configuration read few rows

@@ -1,4 +1,4 @@
-"""What stands between the network and Streamlit, before an application that answers everything."""
+"""The middleware between the network and Streamlit, before an application that answers everything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trying a file: what it says, where it stands, that nothing stays behind, and what strangers may drop."""
+"""Page Add results: what a file says, where it ranks, that nothing stays behind, and what strangers may drop."""
 
 import gzip
 import json

@@ -88,7 +88,7 @@ class Watched:
         return file
 
     def cells(self, alt: str) -> list[list[str]]:
-        """Return what stands in the rows of a table that are in sight, as screen readers find it."""
+        """Return the visible rows of a table, as screen readers find it."""
         grid = self.page.get_by_label(alt).locator("table[role=grid]").first
         grid.wait_for(state="attached")
         rows = grid.evaluate("grid => [...grid.rows].map(row => [...row.cells].map(cell => cell.textContent))")
@@ -126,7 +126,7 @@ def watch(chromium: Browser, address: str, **options: Any) -> Iterator[Watched]:
 
 
 def write_sql(page: Page, sql: str) -> None:
-    """Put a question in the place of what stands in the editor of the SQL page."""
+    """Replace the text in the editor of the SQL page."""
     page.wait_for_selector(".monaco-editor .view-line")
     page.get_by_role("textbox", name="One SELECT (DuckDB's SQL)", exact=True).focus()
     page.keyboard.press("Control+A")
@@ -134,7 +134,7 @@ def write_sql(page: Page, sql: str) -> None:
 
 
 def written_sql(page: Page) -> str:
-    """Return what stands in the editor of the SQL page."""
+    """Return the text in the editor of the SQL page."""
     page.wait_for_selector(".monaco-editor .view-line")
     return str(page.evaluate("monaco.editor.getEditors()[0].getValue()"))
 
