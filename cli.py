@@ -120,8 +120,7 @@ def ingest(
     For example: dropline ingest results/2026-11/
     """
     take_in = _preview if dry_run else partial(_ingest, reread=read_all, list_ignored=list_ignored)
-    summary = take_in(context.obj, paths, campaign=campaign)
-    raise typer.Exit(1 if summary.rejects else 0)
+    raise typer.Exit(1 if take_in(context.obj, paths, campaign=campaign).rejects else 0)
 
 
 @app.command("init")
@@ -321,8 +320,7 @@ def verify(
         from dropline.ingest.bucket import Bucket
         from dropline.ingest.lake import Lake
 
-        lake = Lake(context.obj.lake)
-        parts = [part for entry in lake.entries() for part in entry.files.values()]
+        parts = [part for entry in Lake(context.obj.lake).entries() for part in entry.files.values()]
         with _bar("Verifying the bucket") as progress:
             damaged = Bucket(context.obj.address).damaged(parts, progress=progress)
         typer.echo("\n".join([*damaged, f"{context.obj.address}: {len(damaged) or 'no'} faults"]))
@@ -729,8 +727,7 @@ def _ingest(
     from dropline.ingest.loader import ingest as take_in
 
     with _bar("Reading") as progress:
-        lake = Lake.create(home.lake)
-        summary = take_in(paths, lake, progress=progress, reread=reread, campaign=campaign)
+        summary = take_in(paths, Lake.create(home.lake), progress=progress, reread=reread, campaign=campaign)
     typer.echo(summary.text(with_ignored=list_ignored))
     return summary
 

@@ -228,8 +228,7 @@ def _opened(project: Path, places: Places) -> duckdb.DuckDBPyConnection:
     profile = yaml.safe_load((project / "profiles.yml").read_text("utf-8"))["dropline"]["outputs"]["duckdb"]
     connection = duckdb.connect(config=profile["config_options"])
     for name, value in profile["settings"].items():
-        rendered = Template(str(value)).render(env_var=os.environ.get)
-        connection.execute(f"set global {name} = {quoted(rendered)}")
+        connection.execute(f"set global {name} = {quoted(Template(str(value)).render(env_var=os.environ.get))}")
     for name, file in ((places.database.stem, places.database), ("scratch", places.scratch)):
         connection.execute(f'attach {quoted(file)} as "{name}" (recovery_mode no_wal_writes)')
     connection.execute(f'use "{places.database.stem}"')

@@ -189,8 +189,7 @@ def _build(home: Home, work: Places, say: Progress) -> BuildReport:
         _stop_if_critical(home, "lake", check_lake(work.lake, home.quality, progress=say))
     with phases("models"):
         if failures := transform.run(PROJECT, work, shown_rows=SHOWN_ROWS):
-            said = ["What failed in dbt:", *failures, _unchanged(home)]
-            raise ModelsFailed("\n".join(said))
+            raise ModelsFailed("\n".join(["What failed in dbt:", *failures, _unchanged(home)]))
     with phases("marts gate"):
         _write_build_info(work.database, lake.batches(), project)
         found = check_marts(work.database, work.lake, home.quality, progress=say)

@@ -158,14 +158,12 @@ class Warehouse:
             try:
                 cursor.execute("use warehouse")
                 self._require_harmless(cursor, text)
-                reader = cursor.sql(text).to_arrow_reader(_BATCH_ROWS)
-                return _read(reader, most_rows, most_bytes)
+                return _read(cursor.sql(text).to_arrow_reader(_BATCH_ROWS), most_rows, most_bytes)
             except (duckdb.Error, OSError) as error:  # Arrow raises DuckDB's errors during reading as OSError
                 raise QueryRefused(str(error)) from error
 
     def _require_harmless(self, cursor: duckdb.DuckDBPyConnection, text: str) -> None:
-        statements = cursor.extract_statements(text)
-        kinds = _kinds(statements)
+        kinds = _kinds(cursor.extract_statements(text))
         if kinds == duckdb.StatementType.MULTI.name:
             raise QueryRefused("Name the values of the PIVOT: pivot ... on column in ('one', 'other') using ...")
         if kinds != duckdb.StatementType.SELECT.name:

@@ -49,8 +49,7 @@ def _published_seeds() -> list[dict[str, Any]]:
 
 def _described(file: Path) -> dict[str, Any]:
     docs = dict(_DOC.findall((ROOT / "models" / "columns.md").read_text("utf-8")))
-    described = yaml.safe_load(_DOC_CALL.sub(lambda call: _quoted(docs[call[1]]), file.read_text("utf-8")))
-    return dict(described)
+    return dict(yaml.safe_load(_DOC_CALL.sub(lambda call: _quoted(docs[call[1]]), file.read_text("utf-8"))))
 
 
 def _quoted(text: str) -> str:

@@ -164,8 +164,7 @@ def periods(t1_s: float, lease_s: float) -> Array:
 
 def flow(clients: float, from_s: float, to_s: float, edges: Array) -> Array:
     """Return how many of the clients come in each period, when they come evenly between two moments."""
-    length = max(to_s - from_s, _INSTANT_S)
-    return clients * np.diff(np.clip((edges - from_s) / length, 0.0, 1.0))
+    return clients * np.diff(np.clip((edges - from_s) / max(to_s - from_s, _INSTANT_S), 0.0, 1.0))
 
 
 def steady(per_second: float, edges: Array) -> Array:

@@ -51,8 +51,7 @@ Words = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whi
 
 def slug(name: str) -> str:
     """Return `name` as a campaign's short name; letters of every script are kept."""
-    plain = unicodedata.normalize("NFC", name).lower()
-    return re.sub(r"[^\w.-]+", "-", plain)[:100].strip("-._") or "campaign"
+    return re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", name).lower())[:100].strip("-._") or "campaign"
 
 
 def _short_name(name: str) -> str:

@@ -242,8 +242,7 @@ def split(file: str) -> tuple[_Parts, ...]:
     stem = THREADS.sub(
         lambda found: f"threads{found[1] or found[2]}" if bool(found[1]) != bool(found[2]) else found[0], stem
     )
-    words = _SEPARATORS.split(stem)
-    return tuple(tuple(_PART.findall(word)) for word in words if word)
+    return tuple(tuple(_PART.findall(word)) for word in _SEPARATORS.split(stem) if word)
 
 
 @lru_cache(maxsize=4096)

@@ -15,5 +15,4 @@ def make(warehouse: Warehouse, campaigns: Sequence[str] = (), form: str = "html"
     """
     from dropline.report import content, rendering
 
-    render = {"html": rendering.html, "markdown": rendering.markdown}[form]
-    return render(content.report(warehouse, campaigns))
+    return {"html": rendering.html, "markdown": rendering.markdown}[form](content.report(warehouse, campaigns))

@@ -65,8 +65,7 @@ class Table:
     @property
     def figures(self) -> list[bool]:
         """Return for each column whether it holds figures only; these are aligned right."""
-        columns = zip(*self.rows, strict=True)
-        return [all(_FIGURE.match(cell.text) for cell in column) for column in columns]
+        return [all(_FIGURE.match(cell.text) for cell in column) for column in zip(*self.rows, strict=True)]
 
 
 class Series(NamedTuple):

@@ -43,8 +43,7 @@ def over_time(
     )
     finding = _finding(readings, panel, are_events)
     height = _HEIGHT + (_LEGEND if legend else 0)
-    detail = f"n = {len(readings):,} readings"
-    return theme.titled([*intervals.shades(pauses), lines], finding, detail, height)
+    return theme.titled([*intervals.shades(pauses), lines], finding, f"n = {len(readings):,} readings", height)
 
 
 def _finding(readings: pd.DataFrame, panel: str, are_events: bool) -> str:

@@ -71,8 +71,7 @@ def backend_colour(backend: str | None) -> str:
     """Return the colour of a backend, always the same; unknown backends get one by their name."""
     if not backend:
         return NO_BACKEND
-    spare = SPARE_COLOURS[zlib.crc32(backend.encode()) % len(SPARE_COLOURS)]
-    return BACKEND_COLOURS.get(backend, spare)
+    return BACKEND_COLOURS.get(backend, SPARE_COLOURS[zlib.crc32(backend.encode()) % len(SPARE_COLOURS)])
 
 
 def backend_scale(backends: Iterable[Any]) -> alt.Scale:

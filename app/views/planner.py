@@ -86,8 +86,7 @@ def _apply_preset() -> None:
     preset = planner.PRESETS.get(st.session_state["preset"])
     if preset is not None:
         for parameter in planner.PARAMETERS:
-            value = preset.inputs.get(parameter.name, parameter.default)
-            _fill(parameter.name, value)
+            _fill(parameter.name, preset.inputs.get(parameter.name, parameter.default))
 
 
 def _apply_address() -> None:

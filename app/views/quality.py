@@ -64,8 +64,7 @@ def _choose_origins(found: pd.DataFrame) -> bool:
 
 
 def _metrics(warehouse: Warehouse, found: pd.DataFrame, suites: list[dict[str, Any]]) -> None:
-    built = queries.row(warehouse, "quality_built")
-    st.caption(f"Build of {built['built_at']:%d %b %Y, %H:%M} UTC")
+    st.caption(f"Build of {queries.row(warehouse, 'quality_built')['built_at']:%d %b %Y, %H:%M} UTC")
     by_severity = found.groupby("severity")["findings"].sum()
     with widgets.reserved(widgets.METRICS_PIXELS, horizontal=True):
         st.metric("Suspect", f"{by_severity.get('suspect', 0):,}", border=True, help="The figure is probably wrong.")

@@ -216,8 +216,7 @@ def _panel(
     count = _drawn_of(len(subject), known, "set-up")
     finding = f"{protocol or 'No protocol stated'}, {unit}: {count}, fastest first"
     chart = panel.capacities(rows, unit, finding, _told(rows))
-    kept = chart.with_frames()
-    return Panel(f"panel-{protocol}-{unit}", heading, lead, certainty, chart, kept, drawn, best)
+    return Panel(f"panel-{protocol}-{unit}", heading, lead, certainty, chart, chart.with_frames(), drawn, best)
 
 
 def _drawn_of(drawn: int, known: int, what: str) -> str:
@@ -295,8 +294,7 @@ def _effect(pairs: pa.Table, factor: str, asked: Collection[str]) -> Panel | Non
     lead = headlines.reasons(each, factor)
     address = factor, str(rows["campaign"].iloc[0])
     said = headlines.effect(known, wording.SUBJECTS[factor])
-    kept = drawn.with_frames()
-    return Panel(f"effect-{factor}", said, lead, "", drawn, kept, asked=asked, speedups=address)
+    return Panel(f"effect-{factor}", said, lead, "", drawn, drawn.with_frames(), asked=asked, speedups=address)
 
 
 def _version_changes(warehouse: Warehouse, goal: str | None) -> None:

@@ -282,8 +282,7 @@ def _draw_seconds(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
 
 
 def _show_exchanges(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
-    found = queries.ask(warehouse, "exchanges", **key)
-    exchanges = found.to_pandas().dropna(axis="columns", how="all")
+    exchanges = queries.ask(warehouse, "exchanges", **key).to_pandas().dropna(axis="columns", how="all")
     if exchanges.empty:
         return
     st.header("Exchanges")

@@ -379,15 +379,12 @@ class _Run(PerfRun):
             if section == "total" and not self.facts["received"]:
                 continue  # then they are printed as 0
             for group, name in enumerate(("avg", "min", "max")):
-                value = self.figure("Average Latency (s)", group, 1000, section)
-                self.observe(f"{start}_{name}", value, "ms")
-            stdev = self.figure("Latency StdDev (s)", 0, 1000, section)
-            self.observe(f"{start}_stdev", stdev, "ms")
+                self.observe(f"{start}_{name}", self.figure("Average Latency (s)", group, 1000, section), "ms")
+            self.observe(f"{start}_stdev", self.figure("Latency StdDev (s)", 0, 1000, section), "ms")
         if connections := self.total("TCP connections"):
             self.details["tcp_connections"] = connections
         for key in ("Reconnections", "Connection attempts"):
-            metric = key.lower().replace(" ", "_")
-            self.observe(metric, self.figure(key, section="connection"), "connections")
+            self.observe(key.lower().replace(" ", "_"), self.figure(key, section="connection"), "connections")
         buckets = [(latency_s, 1) for latency_s in sorted(self.latencies_s)] or self.buckets
         answers = sum(count for _, count in buckets)
         if buckets and not self.latencies_s and answers != self.facts["received"]:

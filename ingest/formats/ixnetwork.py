@@ -24,8 +24,7 @@ _START: Final = [("trial", ""), ("framesize", ""), ("iteration", "")]
 
 def _trials(table: Table) -> Parts:
     records, faults = table.records()
-    flows = "txport" in table.columns.names
-    groups = groupby(records, _identity if flows else lambda record: (record.line,))
+    groups = groupby(records, _identity if "txport" in table.columns.names else lambda record: (record.line,))
     several = several_trials(record.get("trial") for record in records)
     parts = [*faults, *(_trial(list(group), several=several) for _, group in groups)]
     if not table.rows:
