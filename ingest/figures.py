@@ -153,8 +153,7 @@ def _records(text: str) -> Iterator[Record | Reject]:
 
 
 def _record(header: Sequence[str], cells: Sequence[str], line: int) -> Record | Reject:
-    surplus = cells[len(header) :]
-    if len(cells) < len(header) or any(map(_clean, surplus)):
+    if len(cells) < len(header) or any(map(_clean, cells[len(header) :])):
         reason = f"expected {len(header)} values as in the header, found {len(cells)}"
         return Reject(line, reason, 'put values that contain the separator into "quotes"')
     return line, {name: text for name, cell in zip(header, cells, strict=False) if (text := _clean(cell))}

@@ -327,5 +327,4 @@ def _numbers(tokens: Sequence[_Parts]) -> Iterable[tuple[Slot, float]]:
 
 def _pairs(one: Sequence[str], two: Sequence[str]) -> bool:
     """Return whether the values of two numbers correspond one to one, and there are several."""
-    pairs = set(zip(one, two, strict=True))
-    return 1 < len(pairs) == len(set(one)) == len(set(two))
+    return 1 < len(set(zip(one, two, strict=True))) == len(set(one)) == len(set(two))

@@ -86,8 +86,7 @@ class TableFile:
             self._write_group()
         self._parquet.close()
         fsync(self._file)
-        path = "/".join(self._file.parts[-3:])
-        return Part(path, self._rows, self._file.stat().st_size, sha256_of(self._file))
+        return Part("/".join(self._file.parts[-3:]), self._rows, self._file.stat().st_size, sha256_of(self._file))
 
     def abandon(self) -> None:
         """Close an unwanted file; flushing the rest may fail for lack of space."""

@@ -308,8 +308,7 @@ class Resolver:
             folders=tuple(around.folders(item)),
         )
         if sidecar and isinstance(said, Rejected):
-            note = f"sidecar {sidecar.path} cannot be used: {said}"
-            return replace(context, warnings=(*context.warnings, note))
+            return replace(context, warnings=(*context.warnings, f"sidecar {sidecar.path} cannot be used: {said}"))
         return context
 
     def _output(self, item: Found, content: Content) -> Outcome:
@@ -326,8 +325,7 @@ class Resolver:
         campaign, context = self._campaign(beside) if beside else item.scope.name, Context(own=own)
         if known := self._unchanged(item, campaign, content, context, "observations"):
             return known
-        found = _parsed(item.reader.NAME, item.reader.parse(content.data))
-        return watched(item, campaign, content, context, found)
+        return watched(item, campaign, content, context, _parsed(item.reader.NAME, item.reader.parse(content.data)))
 
     def _unchanged(self, item: Found, campaign: str, content: Content, context: Context, status: str) -> Outcome | None:
         """Return a file without its rows if the lake has this version and none of it was rejected."""

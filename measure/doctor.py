@@ -31,8 +31,7 @@ class Finding(NamedTuple):
 def examine(plan: Plan, beside: Path) -> list[Finding]:
     """Return the problems of a plan, its files in the folder `beside` and its machines, most serious first."""
     findings = [*_of_plan(plan), *_of_configurations(plan, beside), *_of_leases(plan, beside)]
-    hosts = dict.fromkeys((plan.server.host, plan.generator.host))
-    for host in hosts:
+    for host in dict.fromkeys((plan.server.host, plan.generator.host)):
         findings += _of_machine(host)
     return findings
 

@@ -50,8 +50,7 @@ def _curve(scope: Scope, figure: Row, runs: Sequence[Row], medians: Sequence[Row
 
 def seconds(scope: Scope) -> Section:
     """Return a chart per exchange of the trials behind the capacities, if they have interim lines."""
-    decisive = scope.rows("decisive_trials")
-    by_id = {row["configuration_id"]: row for row in decisive}
+    by_id = {row["configuration_id"]: row for row in scope.rows("decisive_trials")}
     charts = [chart for each in scope.ids if each in by_id for chart in _of_trial(scope, by_id[each])]
     intro = "The trial that gives the capacity, from the run nearest to the median: packets per second as printed."
     return Section("seconds", "The capacity step, second by second", (intro, *charts) if charts else ())

@@ -93,8 +93,7 @@ def capacities(
 def _ranges(table: pd.DataFrame, shared: dict[str, Any]) -> list[Any]:
     """Return the layers of the ranges: intervals as lines, brackets as light bars, open ends as arrows."""
     known = table.dropna(subset=["ci_low"])
-    far = _OPEN * table[["rate", "ci_high"]].max().max()
-    known = known.assign(range_high=known["ci_high"].fillna(far))
+    known = known.assign(range_high=known["ci_high"].fillna(_OPEN * table[["rate", "ci_high"]].max().max()))
     estimated = known["interval_kind"] == "confidence"
     is_open = known["ci_high"].isna()
     drawn = [

@@ -100,8 +100,7 @@ class Form:
         values = np.where(fits, words.cast(pa.float64()).to_numpy().reshape(len(places), n), 0)
         rate, malformed, expected = values[:3]
         figures = dict(zip(_FIGURES, values[3 : 3 + self.figures.size].reshape(-1, width, n), strict=True))
-        counters = values[3 + self.figures.size :]
-        interims = counters.reshape(*self.interims.shape, n).transpose(0, 3, 1, 2)
+        interims = values[3 + self.figures.size :].reshape(*self.interims.shape, n).transpose(0, 3, 1, 2)
         fits &= (malformed == 0) & (rate > 0)
         if interims.shape[2] > 1:
             fits &= (np.diff(interims[0, :, :, 0], axis=1) >= 0).all(axis=1)

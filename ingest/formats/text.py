@@ -114,8 +114,7 @@ def parts(
 def lines(text: bytes, first: int = 1) -> Iterator[tuple[int, str, bool]]:
     """Yield (number, line, whether it ended) of non-blank lines; CR ends a line, too; numbers start at `first`."""
     # Terminals and their recorders convert \n to \r\n, sometimes both of them.
-    plain = text.replace(b"\r\r\n", b"\r\n")
-    stream = io.TextIOWrapper(io.BytesIO(plain), encoding="utf-8", errors="replace")
+    stream = io.TextIOWrapper(io.BytesIO(text.replace(b"\r\r\n", b"\r\n")), encoding="utf-8", errors="replace")
     for number, raw in enumerate(stream, first):
         if line := raw.strip(_BLANK):
             if "\x1b" in line and not (line := clean(line)):
