@@ -634,8 +634,8 @@ def events_in_words(loads: Mapping[str, float]) -> list[str]:
             f"{duration(loads['busiest_after_s'])} after the outage, {amount(loads['returning_lps'])} leases/s on top "
             f"of the steady {amount(loads['steady_lps'])}."
         )
-    if loads["echo_lps"]:
-        steady = loads["steady_lps"]
+    steady = loads["steady_lps"]
+    if loads["echo_lps"] > 0.1 * steady:  # else it is lost in the daily load
         times = f", {amount(loads['echo_lps'] / steady)} times the steady load" if steady else ""
         told.append(
             f"Leases granted together are renewed together: after {duration(loads['t1_s'])}, and each T1 again, "

@@ -315,7 +315,8 @@ select
     renewing_clients,
     rebinding_clients,
     leases_per_client * (greatest(clients, down_clients) + (arrivals_per_s + moves_per_s) * lease_s) as pool_size,
-    peak_lps * allowance * greatest(first_s - earlier_s, 0) as useful_queue_requests
+    -- an answer to every request, two for a new lease
+    peak_messages_per_s / 2 * allowance * greatest(first_s - earlier_s, 0) as useful_queue_requests
 from totals
 {%- endmacro %}
 
