@@ -8,6 +8,7 @@ simulates the time from the event to the end of the lease.
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -312,19 +313,12 @@ def course(
     capacity = measured_lps * values["relay_ratio"] * values["ha_ratio"] * values["utilisation_ratio"]
     # a new lease takes two exchanges, half of the cost each; a client that remembers its lease asks once
     offer_cost = leases / 2 + remembered * (renewal - leases / 2)
+    queue = capacity / offer_cost * max(0.0, timers.waits[0].low)
     return recovery.simulate(
         edges,
         staying + recovery.flow(returning, 0, wave, edges),
         recovery.flow(running_per_s * until_s, 0, until_s, edges) if until_s else 0 * edges[1:],
-        recovery.Server(
-            capacity,
-            capacity / offer_cost * max(0.0, timers.waits[0].low),
-            offer_cost,
-            leases / 2,
-            1 - remembered,
-            renewal,
-            goodput,
-        ),
+        recovery.Server(capacity, queue, offer_cost, leases / 2, 1 - remembered, renewal, goodput),
         timers,
         recovery.after_outage(timers, came, running_per_s * min(outage_s, t1_s), outage_s, t1_s, edges),
         (t1_s, leaving),
@@ -443,7 +437,8 @@ def headline(found: Answer) -> list[str]:
     loads, known = found.loads, found.candidates
     parts = [f"{amount(loads[name])} {LOADS[name][0].lower()}" for name in PARTS if loads[name]]
     allowed = ", and the allowances" if loads["needed_lps"] > loads["peak_lps"] else ""
-    said = [f"You need {amount(loads['needed_lps'])} leases/s in the busiest minute: {', '.join(parts)}{allowed}."]
+    when = "in the busiest minute" if loads["peak_lps"] > loads["steady_lps"] else "on average"
+    said = [f"You need {amount(loads['needed_lps'])} leases/s {when}: {', '.join(parts)}{allowed}."]
     if not known:
         return said
     enough, unknown = (known.filter(pc.equal(known["meets"], each)) for each in ("yes", "unknown"))
@@ -607,13 +602,17 @@ def _exported(rows: list[dict[str, Any]], form: str) -> str:
 
 def course_in_words(found: Answer) -> str:
     """Return the course after the event as a sentence."""
-    course = found.course
+    course, loads = found.course, found.loads
     begin = f"With {amount(found.measured_lps)} measured leases/s"
-    if found.measured_lps == found.loads["needed_lps"]:
+    if found.measured_lps == loads["needed_lps"]:
         begin = f"With just the {amount(found.measured_lps)} leases/s needed,"
     most, recovered = course.waiting.max(), course.recovered_s
     if most < 1 and course.repeated.sum() < 1:
-        return f"{begin} nobody waits and nobody retries."
+        # clients come at random: the busiest minute of a day, at most, for a count that scatters by its root
+        chance = loads["peak_lps"] + math.sqrt(math.log(1440) / 30 * loads["peak_lps"])
+        enough = found.measured_lps * found.inputs["relay_ratio"] * found.inputs["ha_ratio"] >= chance
+        evenly = f" if requests come evenly; by chance, the busiest minute of a day asks for {amount(chance)} leases/s"
+        return f"{begin} nobody waits and nobody retries{'' if enough else evenly}."
     end = f"all have a lease after {duration(recovered or 0)}"
     if recovered is None:
         end = f"not everybody has a lease after {duration(course.edges[-1])}"
@@ -621,7 +620,8 @@ def course_in_words(found: Answer) -> str:
         end = "nobody is without a lease"
     return (
         f"{begin} {end}; at most {most:,.0f} clients wait, and "
-        f"{course.repeated.sum():,.0f} of {course.sent.sum():,.0f} requests are retries."
+        f"{course.repeated.sum():,.0f} of {course.sent.sum():,.0f} requests are retries, up to "
+        f"{amount((course.repeated / (course.edges[1:] - course.edges[:-1])).max())} a second."
     )
 
 
@@ -634,8 +634,8 @@ def events_in_words(loads: Mapping[str, float]) -> list[str]:
             f"{duration(loads['busiest_after_s'])} after the outage, {amount(loads['returning_lps'])} leases/s on top "
             f"of the steady {amount(loads['steady_lps'])}."
         )
-    if loads["echo_lps"]:
-        steady = loads["steady_lps"]
+    steady = loads["steady_lps"]
+    if loads["echo_lps"] > 0.1 * steady:  # else it is lost in the daily load
         times = f", {amount(loads['echo_lps'] / steady)} times the steady load" if steady else ""
         told.append(
             f"Leases granted together are renewed together: after {duration(loads['t1_s'])}, and each T1 again, "

@@ -157,7 +157,10 @@ with_errors as (
         widening * crossing_high_stdev / sqrt(runs_without_outliers) as crossing_high_error,
         widening * crossing_low_with_dips_stdev / sqrt(runs) as crossing_low_with_dips_error,
         case
-            when rate_interpolated is not null and resolution <= 5 * stdev_interpolated then 'confidence'
+            -- two runs often agree by chance
+            when rate_interpolated is not null
+                and resolution <= case when runs_without_outliers = 2 then 10 else 5 end * stdev_interpolated
+                then 'confidence'
             else 'bracket'
         end as interval_kind
     from with_widening

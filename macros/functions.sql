@@ -131,6 +131,25 @@ overdue as (
 
 ),
 
+serving as (
+
+    select
+        *,
+        -- which rate, for how long, gives all a lease in time: the last one waits once more, and the offers of a server
+        -- that then drops the requests are in vain (docs/explanation/planner.md); a wait that doubles takes two thirds
+        greatest(
+            recovery_s / 3,
+            case ip_version when 4 then 2 * greatest(recovery_s - longest_s, 0) / (1 + sqrt(
+                1 + (1 - remembering_ratio * down_clients / greatest(starting_clients, 1))
+                * greatest(recovery_s - longest_s, 0) / (7 * longest_s)
+            )) else 0 end
+        ) as late_serving_s,
+        -- or nobody waits
+        greatest(late_serving_s, least(boot_window_s, recovery_s)) as down_serving_s
+    from overdue
+
+),
+
 phases as (
 
     -- in seconds after T1; a wait is halved as long as the half is a minute or more
@@ -228,17 +247,19 @@ filled_minutes as (
 loads as (
 
     select
-        overdue.*,
+        serving.*,
         filled_minutes.begins_s,
         -- clients come at random: the busiest of so many minutes alike, at most, for a count that scatters by its root
         renewal_cost * (mean_per_s + sqrt(2 * ln(alike) * mean_per_s / 60)) as returning_lps,
         case when begins_s < boot_window_s then return_cost * boot_per_s else 0 end as boot_wave_lps,
-        case when begins_s < recovery_s then (return_cost * down_clients + leases_per_client * late_clients) / recovery_s
+        case when begins_s < recovery_s
+            then return_cost * down_clients / down_serving_s + leases_per_client * late_clients / late_serving_s
             else 0 end as recovery_lps,
         case when begins_s < boot_window_s then return_messages * boot_per_s else 0 end
-            + case when begins_s < recovery_s then (return_messages * down_clients + 4 * late_clients) / recovery_s else 0 end
+            + case when begins_s < recovery_s
+                then return_messages * down_clients / down_serving_s + 4 * late_clients / late_serving_s else 0 end
             + 2 * returning_lps / renewal_cost as event_messages_per_s
-    from overdue
+    from serving
     cross join filled_minutes
 
 ),
@@ -264,9 +285,7 @@ totals as (
         1 / (relay_ratio * utilisation_ratio) as alone_allowance,
         alone_allowance / ha_ratio as allowance,
         -- two messages for a renewal, four for a new lease
-        2 * renewals_per_s + 4 * (expiries_per_s + arrivals_per_s + moves_per_s) as steady_messages_per_s,
-        -- a client without a lease at the end of the back-off repeats after the longest time-out
-        starting_clients / longest_s as retransmissions_per_s
+        2 * renewals_per_s + 4 * (expiries_per_s + arrivals_per_s + moves_per_s) as steady_messages_per_s
     from busiest
 
 )
@@ -284,19 +303,20 @@ select
     steady_lps * allowance as needed_steady_lps,
     peak_lps * allowance as needed_lps,
     peak_lps * alone_allowance as needed_partner_down_lps,
-    renewal_cost * (echoing_ratio * (boot_per_s + down_clients / recovery_s) + renewing_ratio * late_clients / recovery_s)
-        as echo_lps,
+    renewal_cost * (
+        echoing_ratio * (boot_per_s + down_clients / down_serving_s) + renewing_ratio * late_clients / late_serving_s
+    ) as echo_lps,
     case when returning_lps > 0 then begins_s end as busiest_after_s,
     t1_s,
     t2_s,
     steady_messages_per_s,
-    retransmissions_per_s,
-    steady_messages_per_s + event_messages_per_s + retransmissions_per_s as peak_messages_per_s,
+    steady_messages_per_s + event_messages_per_s as peak_messages_per_s,
     starting_clients,
     renewing_clients,
     rebinding_clients,
     leases_per_client * (greatest(clients, down_clients) + (arrivals_per_s + moves_per_s) * lease_s) as pool_size,
-    peak_lps * allowance * greatest(first_s - earlier_s, 0) as useful_queue_requests
+    -- an answer to every request, two for a new lease
+    peak_messages_per_s / 2 * allowance * greatest(first_s - earlier_s, 0) as useful_queue_requests
 from totals
 {%- endmacro %}
 

@@ -18,7 +18,7 @@ from dropline.app import planner, printed, queries, view_tables, widgets, wordin
 from dropline.app.charts import demand, influence, recovery
 from dropline.app.warehouse import Warehouse, WarehouseError
 
-MESSAGES: Final = "Two for a renewal, four for a new lease, plus the retries of waiting clients."
+MESSAGES: Final = "Two for a renewal, four for a new lease. Retries come on top: see What happens next."
 OWN: Final = "my own numbers"
 FIRST: Final = "power-cut"  # the initial preset
 ASKED: Final = ("clients", "lease_s", "down_clients", "recovery_s", "outage_s")  # main inputs; the rest are assumptions

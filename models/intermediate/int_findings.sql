@@ -101,7 +101,7 @@ trials_at_one_rate as (
 
 ),
 
--- the test of two proportions; a server near its limit varies more than chance alone, so half the limit counts, too
+-- the test of two proportions; a server varies from trial to trial by itself, so a twentieth of its answers counts, too
 trials_that_disagree as (
 
     select
@@ -119,7 +119,7 @@ trials_that_disagree as (
         from trials_at_one_rate
     ) as pooled
     where
-        highest_loss - lowest_loss > 0.0125
+        highest_loss - lowest_loss > 0.05 * (1 - lowest_loss)
         and highest_loss - lowest_loss
         > 4 * sqrt(pooled_loss * (1 - pooled_loss) * (1 / sent_at_lowest + 1 / sent_at_highest))
 
