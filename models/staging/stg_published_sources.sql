@@ -12,6 +12,12 @@ figures as (
 
 ),
 
+raw_files as (
+
+    select * from {{ ref('stg_raw_files') }}
+
+),
+
 ingested as (
 
     select
@@ -30,7 +36,12 @@ ingested as (
 combined as (
 
     select
-        source_id,
+        -- a campaign of one's own keeps its name
+        case
+            when source_id in (select raw_files.campaign from raw_files) then 'published/' || source_id
+            else source_id
+        end as source_id,
+        source_id as stated_id,
         title,
         publisher,
         published_date,
@@ -40,6 +51,7 @@ combined as (
     union all
     select
         source_id,
+        source_id as stated_id,
         title,
         publisher,
         published_date,
