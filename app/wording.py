@@ -64,6 +64,8 @@ def ends(figure: Any) -> tuple[float, float | None]:
 
 def rate(value: float | None, sign: str = "") -> str:
     """Return a capacity with the sign of `bound`, e.g. `≥ 12,000`; a dash if there is none."""
+    if is_known(value) and sign in _DOWN and value >= 10:
+        value = math.ceil(round(value, 6))  # 292.5 is not below 292
     return f"{sign} {number(value)}".strip() if is_known(value) else "-"
 
 
