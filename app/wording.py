@@ -149,7 +149,8 @@ def change_interval(low: float | None, high: float | None) -> str:
         return ""
     if low >= 2:
         return f" (95 %: {factor(low)} to {factor(high)} times)"
-    return f" (95 %: {100 * (low - 1):+.0f} to {100 * (high - 1):+,.0f} %)"
+    ends = [100 * (end - 1) for end in (low, high)]
+    return " (95 %: {} to {} %)".format(*(f"{end:+,.0f}" if abs(end) >= 1 else f"{end:+.1g}" for end in ends))
 
 
 def order(is_in_turn: bool | None) -> str | None:
