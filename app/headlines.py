@@ -4,7 +4,7 @@ import decimal
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, Final
 
@@ -159,10 +159,11 @@ def certainty(best: Row) -> str:
     return f"{said} That is wide, ± {100 * reach:.0f} %: the runs differ." if is_estimate and reach > WIDE else said
 
 
-def lead(best: Row, rows: Sequence[Row]) -> str:
+def lead(best: Row, rows: Sequence[Row], tested: Mapping[tuple[str, str], tuple[float, float]] | None = None) -> str:
     """Return the lead of the fastest over other threads, versions and backends of its testbed; empty if none.
 
-    Of several set-ups that differ alike, the first of `rows` counts. One with a lower bound only may be faster still.
+    `tested` has the interval of the ratio of two configurations, where it is known. Of several set-ups that differ
+    alike, the first of `rows` counts. One with a lower bound only may be faster still.
     """
     mine = _parts(best)
     beside = [(row, _parts(row)) for row in rows if row is not best and _holds(row) and not _is_open(row)]
@@ -182,7 +183,7 @@ def lead(best: Row, rows: Sequence[Row]) -> str:
     for other, differing in alike:
         if differing == {"backend"} and wording.is_known(other["backend"]):
             others.setdefault(str(other["backend"]), other)
-    parts = list(filter(None, (_ahead(best, other, what) for what, other in others.items())))
+    parts = list(filter(None, (_ahead(best, other, what, tested or {}) for what, other in others.items())))
     said = ", ".join(parts)
     return f"{said[0].upper()}{said[1:]}." if parts else ""
 
@@ -196,7 +197,7 @@ def _is_open(row: Row) -> bool:
     return wording.bound(row["status"], row["qualifier"]) in wording.UP
 
 
-def _ahead(best: Row, other: Row, what: str) -> str:
+def _ahead(best: Row, other: Row, what: str, tested: Mapping[tuple[str, str], tuple[float, float]]) -> str:
     if _is_open(best):
         low, high = wording.ends(best)[0], wording.ends(other)[1]
         return f"at least {two_digits(low / high, '≥')} times {what}" if high and low > high else ""
@@ -206,7 +207,8 @@ def _ahead(best: Row, other: Row, what: str) -> str:
     if all(map(wording.is_known, ends)):
         if not all(ends):  # the runs differ so much that the interval begins at 0
             return ""
-        least, most = ends[0] / ends[1], ends[2] / ends[3]
+        pair = best.get("configuration_id", ""), other.get("configuration_id", "")
+        least, most = tested.get(pair, (ends[0] / ends[1], ends[2] / ends[3]))
         if most > VAGUE * least:  # brackets of few steps: a point estimate would claim too much
             return f"{two_digits(least)} to {two_digits(most)} times {what}"
         if least < 1:

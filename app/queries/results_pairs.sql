@@ -38,6 +38,7 @@ select
     pairs.baseline_runs as reference_runs,
     pairs.campaign,
     pairs.treatment_configuration_id as configuration_id,
+    pairs.baseline_configuration_id,
     machines.cpu_threads as cpus,
     campaigns.description
 from pairs

@@ -31,6 +31,7 @@ FILTERS: Final = {
     "campaign": "Campaign",
 }
 FILTERED_BY: Final = ("configuration_id", "origin", "rate_unit", "runs", *FILTERS)
+PAIRED: Final = ("baseline_configuration_id", "configuration_id", "ci_low", "ci_high")
 FACTORS: Final = {
     "threading": "Several threads compared with one",
     "ha_mode": "A pair of servers compared with a single one",
@@ -151,9 +152,16 @@ def _answer(identity: Identity, goal: str | None, is_published: bool, chosen: tu
         for name, values in zip(FILTERS, chosen, strict=True):
             if values:
                 found = found[found[name].isin(values)]
-        panels = [each._replace(asked=behind) for each in _panels(found, table, widgets.open_warehouse())]
+        with query_log.recorded() as paired:
+            pairs = queries.ask(widgets.open_warehouse(), "results_pairs")
         usual = goal in (None, queries.USUAL_GOALS["dhcp_goal"])
-        effects = _effects(found["configuration_id"]) if usual else []
+        ends = zip(*(pairs[name].to_pylist() for name in PAIRED), strict=True)
+        tested = {(one, other): (1 / high, 1 / low) for one, other, low, high in ends if usual and low and high}
+        panels = [
+            each._replace(asked=behind, lead=headlines.lead(each.best, each.rows, tested) if each.best else "")
+            for each in _panels(found, table, widgets.open_warehouse())
+        ]
+        effects = _effects(pairs, found["configuration_id"], paired) if usual else []
     return Answer(panels, effects, len(found), list(asked))
 
 
@@ -195,10 +203,10 @@ def _panel(
     known = max(measured if own else len(published), len(subject))
     best = headlines.fastest(subject)
     heading = f"{protocol or unit}: no set-up passes its first step"
-    lead, certainty = "", headlines.at_first_step(subject)
+    certainty = headlines.at_first_step(subject)
     if best is not None:
         heading = headlines.headline(best, alone=len(subject) == 1)
-        lead, certainty = headlines.lead(best, subject), f"{headlines.certainty(best)} {certainty}"
+        certainty = f"{headlines.certainty(best)} {certainty}"
     rows = pd.DataFrame(drawn)
     rows = rows.assign(
         row=rows["name"],
@@ -210,7 +218,7 @@ def _panel(
     finding = f"{protocol or 'No protocol stated'}, {unit}: {count}, fastest first"
     chart = panel.capacities(rows, unit, finding, _told(rows))
     kept = chart.with_frames()
-    return Panel(f"panel-{protocol}-{unit}", heading, lead, certainty, chart, kept, drawn, best)
+    return Panel(f"panel-{protocol}-{unit}", heading, "", certainty, chart, kept, drawn, best)
 
 
 def _drawn_of(drawn: int, known: int, what: str) -> str:
@@ -262,10 +270,8 @@ def _told(rows: pd.DataFrame) -> str:
     return "; ".join(mark for mark, is_there in marks.items() if is_there).capitalize()
 
 
-def _effects(found: pd.Series[str]) -> list[Panel | None]:
+def _effects(pairs: pa.Table, found: pd.Series[str], asked: Collection[str]) -> list[Panel | None]:
     """Return the effect of threads and HA on the set-ups of the page."""
-    with query_log.recorded() as asked:
-        pairs = queries.ask(widgets.open_warehouse(), "results_pairs")
     pairs = pairs.filter(pc.is_in(pairs["configuration_id"], pa.array(found, pa.string())))
     return [_effect(pairs.filter(pc.equal(pairs["factor"], factor)), factor, asked) for factor in FACTORS]
 

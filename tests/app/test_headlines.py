@@ -70,11 +70,10 @@ def test_the_lead_is_over_set_ups_that_differ_in_one_thing_with_the_reason_where
         "1.4 times as much as with 4 threads on 2 CPUs, 2 times Kea 2.0, 7.9 times mysql."
     )
     assert headlines.lead(KEA, [KEA]) == ""
-    lmdb, mysql = (
-        KEA | {"backend": "lmdb", "ci_low": 4000.0, "ci_high": 8000.0},
-        MYSQL | {"ci_low": 2000.0, "ci_high": 4000.0},
-    )
+    lmdb = KEA | {"backend": "lmdb", "ci_low": 4000.0, "ci_high": 8000.0}
+    mysql = MYSQL | {"ci_low": 2000.0, "ci_high": 4000.0}
     assert headlines.lead(lmdb, [lmdb, mysql]) == "1 to 4 times mysql."
+    assert headlines.lead(lmdb, [lmdb, mysql], {("", ""): (1.2, 3.0)}) == "1.2 to 3 times mysql."
     nearly = lmdb | {"ci_low": 3900.0, "ci_high": 5000.0}
     assert headlines.lead(nearly, [nearly, mysql | {"ci_low": 3800.0}]) == "About as much as mysql."
     assert headlines.lead(nearly, [nearly, mysql | {"ci_low": 0.0}]) == ""
