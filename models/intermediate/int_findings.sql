@@ -371,7 +371,9 @@ run_findings as (
         run_id,
         'never_exceeded' as finding,
         'info' as severity,
-        'No step lost more than ' || {{ short_number('100 * loss_limit') }} || ' %: the capacity is at least the figure given.'
+        'No step lost more than '
+        || {{ short_number('100 * loss_limit') }}
+        || ' %: the capacity is at least the figure given.'
             as detail
     from run_capacity
     where status = 'never_exceeded'
