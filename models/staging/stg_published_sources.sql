@@ -12,9 +12,9 @@ figures as (
 
 ),
 
-raw_files as (
+campaigns as (
 
-    select * from {{ ref('stg_raw_files') }}
+    select distinct campaign from {{ ref('stg_raw_files') }}
 
 ),
 
@@ -37,17 +37,15 @@ combined as (
 
     select
         -- a campaign of one's own keeps its name
-        case
-            when source_id in (select raw_files.campaign from raw_files) then 'published/' || source_id
-            else source_id
-        end as source_id,
-        source_id as stated_id,
-        title,
-        publisher,
-        published_date,
-        url,
-        reliability
+        case when campaigns.campaign is null then '' else 'published/' end || reported.source_id as source_id,
+        reported.source_id as stated_id,
+        reported.title,
+        reported.publisher,
+        reported.published_date,
+        reported.url,
+        reported.reliability
     from reported
+    left join campaigns on reported.source_id = campaigns.campaign
     union all
     select
         source_id,
