@@ -15,14 +15,9 @@ MARKS: Final = {"warn": " ⚠", "suspect": " ✖"}
 
 def figures(scope: Scope) -> list[Row]:
     """Return one capacity per configuration, at its unit's usual loss goal if available, with `sign` and `shown`."""
-    headline = [
-        row
-        for goal in ("dhcp_goal", "other_goal")
-        for row in printable(
-            queries.ask(scope.warehouse, "capacities", configuration_ids=scope.ids, loss_goal=queries.USUAL_GOALS[goal])
-        )
-        if queries.usual_goal(row["rate_unit"]) == row["loss_goal"]
-    ]
+    usual = queries.USUAL_GOALS
+    asked = queries.ask(scope.warehouse, "capacities", configuration_ids=scope.ids, loss_goal=usual["dhcp_goal"])
+    headline = [row for row in printable(asked) if row["rate_unit"] in usual["dhcp_units"]]
     have = {row["configuration_id"] for row in headline}
     others = [
         row
