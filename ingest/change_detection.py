@@ -53,6 +53,7 @@ class Known:
         self._lake = lake
         self._opened = lru_cache(maxsize=_OPEN_FILES)(pq.ParquetFile)
         self._current = lru_cache(maxsize=_CAMPAIGNS)(self._load)
+        self._there = lru_cache(maxsize=_CAMPAIGNS)(lambda scope: {name for name, _ in self.of_scope(scope)})
         self._groups: list[tuple[Path, int, set[str]]] = []  # row groups and the campaigns in them
         self.campaigns: dict[str | None, set[str]] = defaultdict(set)  # of the files of a scope
         self.places: dict[str, dict[str, None]] = defaultdict(dict)  # folder -> the scopes it has had, newest last
@@ -76,6 +77,16 @@ class Known:
     def is_held(self, scope: str) -> bool:
         """Return whether the lake has current files of a scope, or of a campaign of that name."""
         return bool(self.of_scope(scope) or self._current(scope))
+
+    def campaign(self, scope: str, said: str) -> str:
+        """Return the campaign that sidecars of a scope name: its present name, if the scope's was renamed."""
+        name, before = said, set[str]()
+        while name not in before:
+            if name in self._there(scope):
+                return name
+            before.add(name)
+            name = self.renamed.get(name, said)
+        return said
 
     def get(self, key: Key) -> Version | None:
         """Return the current version of a file; None if there is none or it is forgotten."""

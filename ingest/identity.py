@@ -60,9 +60,10 @@ class Identities:
         before = self._at(scope.folder)
         others = self._known.campaigns.get(before, {*()}) - {before, scope.name}  # which sidecars named
         if before and others and [*self._places(before)] == [str(scope.folder)]:
-            there, paths = self._known.of_scope(before), {item.path for item in items}
-            self.notes.append(f"{', '.join(sorted(others))} is now called {scope.name}, as campaign.yaml says")
-            self.left.append((scope.name, [key for key in there if key[0] in others and key[1] in paths]))
+            paths = {item.path for item in items}
+            if keys := [key for key in self._known.of_scope(before) if key[0] in others and key[1] in paths]:
+                self.notes.append(f"{', '.join(sorted(others))} is now called {scope.name}, as campaign.yaml says")
+                self.left.append((scope.name, keys))
         if self._known.is_held(scope.name):
             return scope.name
         after = self._successor(scope.name)

@@ -167,7 +167,7 @@ def ingest(
             for name, rows in part.tables:
                 batch.add(name, _introduce(rows, introduced) if name == "campaigns" else rows)
         if campaign and (said := sorted(summary.campaigns - {campaign})):
-            summary.notes.append(f"sidecars name the campaign {', '.join(said)}, not {campaign}: a campaign.yaml would")
+            summary.notes.append(f"sidecars name campaign {', '.join(said)}, not {campaign}: `dropline rename` does")
         summary.retired = len(retired)
         if retired:
             tombstones(batch, retired)

@@ -108,7 +108,8 @@ def test_a_sidecar_names_the_campaign_before_the_caller_does_and_campaign_yaml_b
     assert rows(lake, "campaigns", "campaign", "discard_from_runs") == [{"campaign": "c6", "discard_from_runs": 5}]
     (bare / "campaign.yaml").write_text("campaign: kea\n")
     assert counts(ingest([bare], lake)) == (5, 5, 0, 0)
-    assert {campaign for campaign, _ in lake.places()} == {"kea"}
+    (bare / "campaign.yaml").unlink()
+    assert (ingest([bare], lake).notes, {campaign for campaign, _ in lake.places()}) == ([], {"kea"})
 
 
 def test_the_nearest_campaign_yaml_applies(tree, lake):
