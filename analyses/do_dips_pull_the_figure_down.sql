@@ -1,10 +1,10 @@
--- Do runs that dip (a busy neighbour, a pause) pull the figure down, and what would it be without them?
+-- Do runs that dip (a busy neighbour, a pause) pull the rate at the limit down, and what is it without them?
 with
 
 capacity as (
 
     select * from {{ ref('capacity') }}
-    where origin = 'measured' and loss_goal = 'isc' and rate is not null
+    where origin = 'measured' and loss_goal = 'isc' and rate_interpolated is not null
 
 ),
 
@@ -14,13 +14,14 @@ run_capacity as (
 
 ),
 
-lowest_runs as (
+all_runs as (
 
     select
         configuration_id,
         loss_goal,
-        arg_min(repetition, rate) as lowest_repetition,
-        min(rate) as lowest_rate
+        arg_min(repetition, rate_interpolated) as lowest_repetition,
+        min(rate_interpolated) as lowest_rate,
+        avg(rate_interpolated) as rate_with_dips
     from run_capacity
     group by configuration_id, loss_goal
 
@@ -33,16 +34,15 @@ with_dips as (
         capacity.campaign,
         capacity.runs,
         capacity.outlier_runs,
-        capacity.rate,
+        all_runs.rate_with_dips,
         capacity.rate_interpolated,
-        capacity.rate / capacity.rate_interpolated - 1 as pulled_ratio,
-        lowest_runs.lowest_repetition,
-        lowest_runs.lowest_rate,
-        capacity.resolution
+        all_runs.rate_with_dips / capacity.rate_interpolated - 1 as pulled_ratio,
+        all_runs.lowest_repetition,
+        all_runs.lowest_rate
     from capacity
-    inner join lowest_runs
-        on capacity.configuration_id = lowest_runs.configuration_id
-            and capacity.loss_goal = lowest_runs.loss_goal
+    inner join all_runs
+        on capacity.configuration_id = all_runs.configuration_id
+            and capacity.loss_goal = all_runs.loss_goal
 
 )
 

@@ -64,6 +64,8 @@ def ends(figure: Any) -> tuple[float, float | None]:
 
 def rate(value: float | None, sign: str = "") -> str:
     """Return a capacity with the sign of `bound`, e.g. `≥ 12,000`; a dash if there is none."""
+    if is_known(value) and sign in _DOWN and value >= 10:
+        value = math.ceil(round(value, 6))  # 292.5 is not below 292
     return f"{sign} {number(value)}".strip() if is_known(value) else "-"
 
 
@@ -147,7 +149,8 @@ def change_interval(low: float | None, high: float | None) -> str:
         return ""
     if low >= 2:
         return f" (95 %: {factor(low)} to {factor(high)} times)"
-    return f" (95 %: {100 * (low - 1):+.0f} to {100 * (high - 1):+,.0f} %)"
+    ends = [100 * (end - 1) for end in (low, high)]
+    return " (95 %: {} to {} %)".format(*(f"{end:+,.0f}" if abs(end) >= 1 else f"{end:+.1g}" for end in ends))
 
 
 def order(is_in_turn: bool | None) -> str | None:

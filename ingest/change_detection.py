@@ -53,8 +53,9 @@ class Known:
         self._lake = lake
         self._opened = lru_cache(maxsize=_OPEN_FILES)(pq.ParquetFile)
         self._current = lru_cache(maxsize=_CAMPAIGNS)(self._load)
+        self._there = lru_cache(maxsize=_CAMPAIGNS)(lambda scope: {name for name, _ in self.of_scope(scope)})
         self._groups: list[tuple[Path, int, set[str]]] = []  # row groups and the campaigns in them
-        self._campaigns: dict[str, set[str]] = defaultdict(set)  # of the files of a scope
+        self.campaigns: dict[str | None, set[str]] = defaultdict(set)  # of the files of a scope
         self.places: dict[str, dict[str, None]] = defaultdict(dict)  # folder -> the scopes it has had, newest last
         self.renamed: dict[str, str] = {}  # old campaign name -> new one
         for file in lake.files("raw_files"):
@@ -66,7 +67,7 @@ class Known:
                 self._groups.append((file, group, {*held["campaign"].to_pylist()}))
                 for campaign, scope, place, status in zip(*map(plain, held.select(_NAMES)), strict=True):
                     if status != FORGOTTEN:
-                        self._campaigns[scope].add(campaign)
+                        self.campaigns[scope].add(campaign)
                         if place:
                             self.places[place].pop(scope, None)
                             self.places[place][scope] = None
@@ -77,6 +78,16 @@ class Known:
         """Return whether the lake has current files of a scope, or of a campaign of that name."""
         return bool(self.of_scope(scope) or self._current(scope))
 
+    def campaign(self, scope: str, said: str) -> str:
+        """Return the campaign that sidecars of a scope name: its present name, if the scope's was renamed."""
+        name, before = said, set[str]()
+        while name not in before:
+            if name in self._there(scope):
+                return name
+            before.add(name)
+            name = self.renamed.get(name, said)
+        return said
+
     def get(self, key: Key) -> Version | None:
         """Return the current version of a file; None if there is none or it is forgotten."""
         held = self._current(key[0]).get(key[1])
@@ -86,7 +97,7 @@ class Known:
         """Return the current files whose folder is that of `scope`, whatever their campaign."""
         return {
             (campaign, path): held
-            for campaign in sorted(self._campaigns.get(scope, ()))
+            for campaign in sorted(self.campaigns.get(scope, ()))
             for path, held in self._current(campaign).items()
             if held.scope == scope
         }

@@ -17,6 +17,7 @@ from dropline.ingest.campaign import slug
 from dropline.ingest.change_detection import Known
 from dropline.ingest.files import Found, IntakeError, Refused, Scope, Unreadable, read
 from dropline.ingest.formats import Reject
+from dropline.ingest.lake import Key
 
 _SAMPLED: Final = 20  # files of a folder whose digests are looked up
 
@@ -33,6 +34,7 @@ class Identities:
         self._taken: dict[str, Path] = {}
         self.notes: list[str] = []  # remarks about the names for the user, one sentence each
         self.renamed: list[tuple[str, str, set[str]]] = []  # old and new name in campaign.yaml, files on disk
+        self.left: list[tuple[str, list[Key]]] = []  # names in campaign.yaml, files that had those of their sidecars
         self.refused: list[Refused] = []  # rejected folders
 
     def named(self, scopes: Iterable[list[Found]]) -> Iterator[list[Found]]:
@@ -55,9 +57,15 @@ class Identities:
                 f"{scope.folder}/campaign.yaml names the campaign {scope.name!r}: change it there, and ingest without "
                 f"--campaign {self._given}"
             )
+        before = self._at(scope.folder)
+        others = self._known.campaigns.get(before, {*()}) - {before, scope.name}  # which sidecars named
+        if before and others and [*self._places(before)] == [str(scope.folder)]:
+            paths = {item.path for item in items}
+            if keys := [key for key in self._known.of_scope(before) if key[0] in others and key[1] in paths]:
+                self.notes.append(f"{', '.join(sorted(others))} is now called {scope.name}, as campaign.yaml says")
+                self.left.append((scope.name, keys))
         if self._known.is_held(scope.name):
             return scope.name
-        before = self._at(scope.folder)
         after = self._successor(scope.name)
         if after and (after == before or self._is(after, items)):
             self.notes.append(

@@ -166,11 +166,15 @@ def ingest(
             summary.add(part.summary)
             for name, rows in part.tables:
                 batch.add(name, _introduce(rows, introduced) if name == "campaigns" else rows)
+        if campaign and (said := sorted(summary.campaigns - {campaign})):
+            summary.notes.append(f"sidecars name campaign {', '.join(said)}, not {campaign}: `dropline rename` does")
         summary.retired = len(retired)
         if retired:
             tombstones(batch, retired)
         for renamed in identities.renamed:
             move(lake, batch, *renamed)
+        for name, keys in identities.left:
+            tombstones(batch, keys, name)
         summary.commit(batch)
     return summary
 

@@ -176,7 +176,7 @@ class Ramps:
             raise _Other
         campaign = scope.name
         if not scope.campaign and (named := said.get("campaign")):
-            campaign = slug(named)
+            campaign = self._resolver.named(scope.name, slug(named))
         context = sha256((group.form % written).encode()).hexdigest()
         own_id = trial_id(campaign, item.path, content.sha256, 0)
         return Trial(

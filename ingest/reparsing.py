@@ -10,6 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from dropline.ingest import views
+from dropline.ingest.change_detection import Known
 from dropline.ingest.files import Found
 from dropline.ingest.lake import Key, Lake
 from dropline.ingest.loader import Intake, counted, in_tasks, printable, reject_text
@@ -102,7 +103,8 @@ def reparse(lake: Lake, *, progress: Callable[[int, int, str], None] | None = No
     calls: dict[str, list[Found]] = defaultdict(list)
     for item in found:
         calls[kept.call(item)].append(item)
-    resolvers = {call: Resolver(items, kept.read) for call, items in calls.items()}
+    known = Known(lake)
+    resolvers = {call: Resolver(items, kept.read, named=known.campaign) for call, items in calls.items()}
     with lake.batch(kept.newest, reread=True) as batch:
         intake, held, told, done = Intake({}), _Held(lake), Reparsed(), count()
         for task in in_tasks(found):

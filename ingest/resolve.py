@@ -155,8 +155,10 @@ class Resolver:
         read: Read = whole,
         known: Known | None = None,
         configs: Iterable[ServerConfig] | None = None,
+        named: Callable[[str, str], str] | None = None,
     ) -> None:
         self._files = by_scope(found)
+        self.named = named or (known.campaign if known else lambda _, said: said)  # the campaign that sidecars name
         self._bytes, self._configs = read, configs
         self._known: Known | dict[Key, Version] = known or {}
         self._neighbours = lru_cache(maxsize=_HELD)(lambda place: Neighbours(self._files[place]))
@@ -286,7 +288,7 @@ class Resolver:
         sidecar = item if item.kind is Kind.SIDECAR else item.sidecar
         said = self._said(sidecar) if sidecar else None
         name = said.get("campaign") if isinstance(said, dict) else None
-        return slug(name) if isinstance(name, str) and name else item.scope.name
+        return self.named(item.scope.name, slug(name)) if isinstance(name, str) and name else item.scope.name
 
     def context(self, item: Found, content: Content) -> Context:
         """Return everything that is joined to an output."""

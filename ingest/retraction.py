@@ -72,7 +72,7 @@ def rename(lake: Lake, old: str, new: str) -> Retracted:
         places = lake.places()
         if old not in (there := _campaigns(places)):
             raise NothingToRetract(f"{old} is not a campaign. Campaigns: {', '.join(there) or 'none'}")
-        if any(new in {campaign, place.scope} for (campaign, _), place in places.items()):
+        if any(new == campaign or (new == place.scope and campaign != old) for (campaign, _), place in places.items()):
             raise NothingToRetract(f"there already is a campaign {new}: choose another name, or forget that one first")
         with lake.batch() as batch:
             return Retracted(f"kept as {new}", move(lake, batch, old, new), (old,), batch.commit())

@@ -139,7 +139,8 @@ with_widening as (
 
     select
         *,
-        stdev_interpolated / nullif(rate_interpolated, 0) as variation,
+        -- runs that are all alike tell no spread, not one of zero
+        nullif(stdev_interpolated, 0) / nullif(rate_interpolated, 0) as variation,
         -- runs that resemble their neighbours say less than as many independent ones
         sqrt(
             (1 + least(greatest(coalesce(run_correlation, 0), 0), 0.9))

@@ -121,7 +121,7 @@ pairs as (
         case
             {%- for side in ['a', 'b'] %}
             when (select count(*) from configurations where configuration_id = {{ side }}) = 0
-                then error(concat('No configuration has the id ', {{ side }}, '. The table configurations lists them all.'))
+                then error(concat('No configuration has the id ', coalesce({{ side }}::varchar, 'null'), '. The table configurations lists them all.'))
             {%- endfor %}
             else true
         end

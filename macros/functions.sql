@@ -384,7 +384,11 @@ select
     quality,
     configuration_id
 from judged
-where sure_lps >= required_lps or also_missing
+where
+    case
+        when coalesce(required_lps >= 0, false) then sure_lps >= required_lps or also_missing
+        else error(concat('required_lps is ', coalesce(required_lps::varchar, 'null'), '; expected 0 or more'))
+    end
 order by sure_lps desc nulls last, configuration_id
 {%- endmacro %}
 
@@ -396,12 +400,12 @@ order by sure_lps desc nulls last, configuration_id
             + (select count(*) from configurations where configuration = {{ named }}) = 0
             then
                 error(concat(
-                    'There is no configuration ', {{ named }}, '. Most like it: ',
+                    'There is no configuration ', coalesce({{ named }}::varchar, 'null'), '. Most like it: ',
                     (
                         select array_to_string(
                             arg_max(
                                 configuration,
-                                jaro_winkler_similarity(lower(configuration), lower(cast({{ named }} as varchar))),
+                                jaro_winkler_similarity(lower(configuration), coalesce(lower({{ named }}::varchar), '')),
                                 3
                             ), '; '
                         )

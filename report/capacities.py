@@ -8,17 +8,16 @@ from dropline.app import queries, wording
 from dropline.report.scope import Row, Scope, grouped, joined, printable, web
 from dropline.report.sections import Block, Cell, Section, Table
 
-HEADLINE_GOAL: Final = "isc"
 SERVERS: Final = {"none": "Single server", "hot-standby": "Hot standby", "load-balancing": "Load balancing"}
 THREADING: Final = {"single": "single-threaded", "multi": "multi-threaded"}
 MARKS: Final = {"warn": " ⚠", "suspect": " ✖"}
 
 
 def figures(scope: Scope) -> list[Row]:
-    """Return one capacity per configuration, at ISC's loss goal if available, with `sign` and `shown`."""
-    headline = printable(
-        queries.ask(scope.warehouse, "capacities", configuration_ids=scope.ids, loss_goal=HEADLINE_GOAL)
-    )
+    """Return one capacity per configuration, at its unit's usual loss goal if available, with `sign` and `shown`."""
+    usual = queries.USUAL_GOALS
+    asked = queries.ask(scope.warehouse, "capacities", configuration_ids=scope.ids, loss_goal=usual["dhcp_goal"])
+    headline = [row for row in printable(asked) if row["rate_unit"] in usual["dhcp_units"]]
     have = {row["configuration_id"] for row in headline}
     others = [
         row

@@ -2,9 +2,12 @@ with
 
 complete as (
 
-    select distinct configuration_id
+    select
+        configuration_id,
+        count(offered_rate) as set_rates
     from trials
     where completed
+    group by configuration_id
 
 ),
 
@@ -46,17 +49,19 @@ figures as (
     where seen_in = 'throughput'
     union all
     select
-        campaign,
-        configuration,
-        runs,
+        configurations.campaign,
+        configurations.configuration,
+        configurations.runs,
         null as "at least", -- noqa: RF05
         null as "rate at the limit", -- noqa: RF05
-        'no complete trial' as status,
+        case when complete.set_rates = 0 then 'no set rate' else 'no complete trial' end as status,
         null as quality
     from configurations
+    left join complete on configurations.configuration_id = complete.configuration_id
     where
-        origin = 'measured'
-        and configuration_id not in (select complete.configuration_id from complete)
+        configurations.origin = 'measured'
+        and coalesce(complete.set_rates, 0) = 0
+        and configurations.configuration_id not in (select told.configuration_id from queries_per_second as told)
 
 )
 

@@ -371,7 +371,10 @@ run_findings as (
         run_id,
         'never_exceeded' as finding,
         'info' as severity,
-        'No step lost more than the limit: the capacity is at least the figure given.' as detail
+        'No step lost more than '
+        || {{ short_number('100 * loss_limit') }}
+        || ' %: the capacity is at least the figure given.'
+            as detail
     from run_capacity
     where status = 'never_exceeded'
     union all
@@ -381,9 +384,9 @@ run_findings as (
         'warning' as severity,
         'The first step, ' || {{ short_number('first_exceeding_rate') }} || '/s, '
         || case
-            when first_exceeding_loss > loss_limit then 'already lost more than the limit'
-            else 'was not sustained (pace, probes or answer codes), though it lost no more than the limit'
-        end || ': the capacity is below it.'
+            when first_exceeding_loss > loss_limit then 'already lost more than '
+            else 'was not sustained (pace, probes or answer codes), though it lost no more than '
+        end || {{ short_number('100 * loss_limit') }} || ' %: the capacity is below it.'
         || case when dips_back then ' Higher rates lost less: was the server cold at the first one?' else '' end
             as detail
     from run_capacity

@@ -198,9 +198,13 @@ with_period as (
                 then coalesce(
                         cast({{ json_text('details', 'sending_s') }} as double),
                         ramp_end_s,
-                        -- a run lasts until its last answer, or until that is given up
-                        duration_s
-                        - coalesce(case when unanswered > 0 then drop_time_s else latency_max_ms / 1000 end, 0)
+                        -- a run lasts until its last answer, or until that is given up, unless all was lost earlier:
+                        -- nothing is sent faster than asked
+                        greatest(
+                            duration_s
+                            - coalesce(case when unanswered > 0 then drop_time_s else latency_max_ms / 1000 end, 0),
+                            sent / nullif(offered_rate, 0)
+                        )
                     )
         end as sending_s
     from with_ramp

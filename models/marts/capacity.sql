@@ -39,6 +39,13 @@ findings_that_matter as (
             or run_capacity.first_exceeding_rate is null
             or findings.offered_rate <= run_capacity.first_exceeding_rate
         )
+        -- how a run ended is told for the usual goal, and need not be so for others
+        and case
+            when findings.finding in ('exceeded_at_first_step', 'never_exceeded')
+                then coalesce(run_capacity.status = findings.finding, true)
+            when findings.finding = 'loss_dips_back' then coalesce(run_capacity.dips_back, true)
+            else true
+        end
 
 ),
 

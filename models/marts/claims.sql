@@ -8,7 +8,7 @@ claims as (
 
 sources as (
 
-    select * from {{ ref('reported_sources') }}
+    select * from {{ ref('stg_published_sources') }}
 
 ),
 
@@ -25,7 +25,7 @@ figures as (
 
 select
     claims.claim_id,
-    claims.source_id,
+    sources.source_id,
     sources.title as source_title,
     sources.publisher,
     sources.url as source_url,
@@ -51,5 +51,5 @@ select
     claims.reason,
     coalesce(figures.figure_ids, {{ list_of([]) }}) as figure_ids
 from claims
-inner join sources on claims.source_id = sources.source_id
+inner join sources on claims.source_id = sources.stated_id
 left join figures on claims.claim_id = figures.claim_id

@@ -43,7 +43,7 @@ described as (
 
     select
         figures.figure_id,
-        figures.source_id,
+        sources.source_id,
         sources.title as source_title,
         sources.publisher,
         sources.url as source_url,
@@ -85,7 +85,7 @@ described as (
         figures.quality_flag,
         figures.note
     from figures
-    inner join sources on figures.source_id = sources.source_id
+    inner join sources on figures.source_id = sources.stated_id
     left join metrics on figures.metric = metrics.metric
 
 )

@@ -12,6 +12,12 @@ figures as (
 
 ),
 
+campaigns as (
+
+    select distinct campaign from {{ ref('stg_raw_files') }}
+
+),
+
 ingested as (
 
     select
@@ -30,16 +36,20 @@ ingested as (
 combined as (
 
     select
-        source_id,
-        title,
-        publisher,
-        published_date,
-        url,
-        reliability
+        -- a campaign of one's own keeps its name
+        case when campaigns.campaign is null then '' else 'published/' end || reported.source_id as source_id,
+        reported.source_id as stated_id,
+        reported.title,
+        reported.publisher,
+        reported.published_date,
+        reported.url,
+        reported.reliability
     from reported
+    left join campaigns on reported.source_id = campaigns.campaign
     union all
     select
         source_id,
+        source_id as stated_id,
         title,
         publisher,
         published_date,

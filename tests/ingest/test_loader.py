@@ -98,18 +98,17 @@ def test_a_known_rejected_file_is_rejected_again_but_recorded_once(tree, lake):
     assert len(rows(lake, "rejects")) == len(rows(lake, "raw_files", status="rejected")) == 1
 
 
-def test_without_campaign_yaml_sidecar_and_folder_name_the_campaign(bare, lake):
-    summary = ingest([bare], lake)
-    assert (counts(summary), summary.campaigns) == ((4, 4, 0, 0), {"c6"})
+def test_a_sidecar_names_the_campaign_before_the_caller_does_and_campaign_yaml_before_both(bare, lake):
+    summary = ingest([bare], lake, campaign="kea")
+    assert (counts(summary), summary.campaigns, "c6, not kea" in summary.notes[0]) == ((4, 4, 0, 0), {"c6"}, True)
     trials = rows(lake, "trials")
     assert {(t["campaign"], t["repetition"], t["context_path"]) for t in trials} == {("c6", 1, ".")}
     assert {t["threading"] for t in trials} == {"single"}
     assert rows(lake, "campaigns", "campaign", "discard_from_runs") == [{"campaign": "c6", "discard_from_runs": 5}]
-    for sidecar in bare.rglob("*.json"):
-        sidecar.unlink()
-    summary = ingest([bare], lake)
-    assert (counts(summary), summary.campaigns) == ((2, 2, 0, 0), {"bare"})
-    assert dict(rows(lake, "trials", campaign="bare")[0]["context_sources"])["repetition"] == "path"
+    (bare / "campaign.yaml").write_text("campaign: kea\n")
+    assert counts(ingest([bare], lake)) == (5, 5, 0, 0)
+    (bare / "campaign.yaml").unlink()
+    assert (ingest([bare], lake).notes, {campaign for campaign, _ in lake.places()}) == ([], {"kea"})
 
 
 def test_the_nearest_campaign_yaml_applies(tree, lake):

@@ -63,6 +63,7 @@ def test_the_rates_that_lmdb_and_mysql_sustain_when_the_buffer_is_large_enough(s
         select backend, loss_goal, rate, status from capacity
         where configuration like '%large-buffer%' and loss_goal in ('isc', 'permille', 'ndr') order by all
     """) == [(b, g, r, "bracketed") for b, r in (("lmdb", 4000), ("mysql", 2000)) for g in ("isc", "ndr", "permille")]
+    assert sql_of_examples("from capacity where runs = 1 and rate > 0 and 'exceeded_at_first_step' in findings") == []
 
 
 def test_measured_and_published_ratios_of_the_backends_stand_in_one_table(sql_of_examples):

@@ -63,6 +63,7 @@ def test_every_function_has_an_example():
         ("from lps_at(null)", "The loss limit null is no share from 0 to 1."),
         ("from run_rates_at(0.01, loss_basis := null)", "There is no loss basis null: name worst_exchange, packet or"),
         ("from differences('ISC Kea 2.2.0 DHCPv4 mysql single', 'x')", "No configuration has the id ISC Kea 2.2.0 DHC"),
+        ("from configurations_meeting((select lps from leases_per_second where false))", "required_lps is null; exp"),
         ("from lps_at(0.01, loss_basis := 'leases')", "There is no loss basis leases: name worst_exchange, packet or"),
         (
             "select ratio from compare('isc kea 2.2.0 DHCPv4 memfil single', 'ISC Kea 2.2.0 DHCPv4 memfile single')",

@@ -7,6 +7,7 @@ reports as (
         configuration_id,
         source_sha256,
         report_index,
+        concat(campaign, '/', source_path) as place,
         hash(source_sha256, report_index) as report_hash
     from trials
 ),
@@ -25,8 +26,7 @@ select
     trial_id,
     configuration_id,
     count(*) over report as copies,
-    if(source_path = max(source_path) over report, min(source_path) over report, max(source_path) over report)
-        as elsewhere
+    if(place = max(place) over report, min(place) over report, max(place) over report) as elsewhere
 from reports
 where report_hash in (from shared)
 window report as (partition by source_sha256, report_index)
