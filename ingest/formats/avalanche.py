@@ -11,21 +11,8 @@ it is the sum of the HTTP goodput of all hosts (Mbit/s), for one core of one sub
 import re
 from typing import Final
 
-from dropline.ingest.formats import Parts, Reject, Report
+from dropline.ingest.formats import Parts, Reject, Report, throughput
 from dropline.ingest.formats.text import head_text, words
-from dropline.ingest.formats.throughput import (
-    MBITS,
-    Columns,
-    Line,
-    Series,
-    Table,
-    Trial,
-    accounted,
-    each_table,
-    has_table,
-    number,
-    rows,
-)
 
 NAME = "avalanche"
 TOOL: Final = "Spirent Avalanche"
@@ -33,44 +20,44 @@ TOOL: Final = "Spirent Avalanche"
 _EXPECTED: Final = "expected realtime.csv, with a row that begins with `Seconds Elapsed`, or hostStats.csv"
 _VLAN: Final = re.compile(r"\s*VLAN,\d+(?:/\d+)*,*[ \t]*(?:[\r\n]|\Z)")
 _SERIES: Final = (
-    Series("establishedtcpconnectionrate", "connection_rate", "connections/s"),
-    Series("currentestablishedtcpconnections", "concurrent_connections", "connections"),
-    Series("averageresponsetimeperurl", "latency_avg", "ms", "URL response"),
-    Series("minimumtimetotcpsynack", "latency_min", "ms", "TCP SYN/ACK"),
-    Series("averagetimetotcpsynack", "latency_avg", "ms", "TCP SYN/ACK"),
-    Series("maximumtimetotcpsynack", "latency_max", "ms", "TCP SYN/ACK"),
+    throughput.Series("establishedtcpconnectionrate", "connection_rate", "connections/s"),
+    throughput.Series("currentestablishedtcpconnections", "concurrent_connections", "connections"),
+    throughput.Series("averageresponsetimeperurl", "latency_avg", "ms", "URL response"),
+    throughput.Series("minimumtimetotcpsynack", "latency_min", "ms", "TCP SYN/ACK"),
+    throughput.Series("averagetimetotcpsynack", "latency_avg", "ms", "TCP SYN/ACK"),
+    throughput.Series("maximumtimetotcpsynack", "latency_max", "ms", "TCP SYN/ACK"),
 )
 
 
 def sniff(head: bytes) -> bool:
     """Return whether `head`, the first 64 KiB of a file or all of it, is from Avalanche."""
-    return bool(_VLAN.match(head_text(head))) or has_table(head, _is_header)
+    return bool(_VLAN.match(head_text(head))) or throughput.has_table(head, _is_header)
 
 
 def _read(text: bytes) -> Parts:
     if _VLAN.match(text[:1000].decode("utf-8", "replace")):
         return _hosts(text)
-    return each_table(text, _is_header, _realtime, None)
+    return throughput.each_table(text, _is_header, _realtime, None)
 
 
-def _is_header(columns: Columns) -> bool:
+def _is_header(columns: throughput.Columns) -> bool:
     return columns.keys[:1] == [("secondselapsed", "")]
 
 
-def _realtime(table: Table) -> Parts:
-    trial = Trial(TOOL, table.line, "realtime", MBITS)
+def _realtime(table: throughput.Table) -> Parts:
+    trial = throughput.Trial(TOOL, table.line, "realtime", throughput.MBITS)
     traffic: list[tuple[float, float]] = []
     times: list[float] = []
     records, faults = table.records(trial)
     for record in records:
-        if (time_s := number(record.values[0])) is None:
+        if (time_s := throughput.number(record.values[0])) is None:
             reason = f"sample without a number of seconds: {record.quoted}"
             faults.append(Reject(record.line, reason, "it is not a sample; leave it, or export the results again"))
             continue
         times.append(time_s)
         if (rate := record.number("incomingtraffic", unit="kbps", scale=1e-3)) is not None:
             traffic.append((time_s, rate))
-        trial.observe("incoming_traffic", rate, MBITS, None, time_s)
+        trial.observe("incoming_traffic", rate, throughput.MBITS, None, time_s)
         trial.follow(record, _SERIES, time_s)
     yield from sorted(faults, key=lambda fault: fault.line)
     trial.facts |= {"achieved_rate": trial.mean_rate(traffic), "duration_s": max(times, default=None)}
@@ -79,24 +66,24 @@ def _realtime(table: Table) -> Parts:
 
 
 def _hosts(text: bytes) -> Parts:
-    trial: Trial | None = None
+    trial: throughput.Trial | None = None
     vlans: list[str] = []
-    headers: list[Table] = []
+    headers: list[throughput.Table] = []
     unusable = 0  # the trial of an unusable line is unknown: every later one may lack it
-    for row in rows(text):
+    for row in throughput.rows(text):
         if row.cells[0] == "VLAN" and len(row.cells) > 1:
             vlan = words(row.cells[1]) or ""
             if trial and vlan in vlans:  # another file begins
                 yield _hosts_together(trial)
                 trial, vlans = None, []
             if trial is None:
-                trial = Trial(TOOL, row.number, "hostStats", MBITS)
+                trial = throughput.Trial(TOOL, row.number, "hostStats", throughput.MBITS)
                 if unusable:
                     trial.lack(unusable)
             vlans.append(vlan)
             headers = []
         elif trial is None or len(headers) < 2:
-            headers.append(Table(row.number, Columns(row.cells)))
+            headers.append(throughput.Table(row.number, throughput.Columns(row.cells)))
         elif fault := _host(trial, f"VLAN {vlans[-1]}", headers[-1], row):
             trial.lack(row.number)
             unusable = unusable or row.number
@@ -105,7 +92,7 @@ def _hosts(text: bytes) -> Parts:
         yield _hosts_together(trial)
 
 
-def _hosts_together(trial: Trial) -> Report | Reject:
+def _hosts_together(trial: throughput.Trial) -> Report | Reject:
     rates = [value for metric, _, _, value, _ in trial.observations if metric == "goodput"]
     if rates:
         trial.facts["achieved_rate"] = sum(rates)
@@ -115,7 +102,7 @@ def _hosts_together(trial: Trial) -> Report | Reject:
     return trial.conclude()
 
 
-def _host(trial: Trial, label: str, table: Table, row: Line) -> Reject | None:
+def _host(trial: throughput.Trial, label: str, table: throughput.Table, row: throughput.Line) -> Reject | None:
     """Add the goodput of one host: cumulative, in bits, although the received count is in bytes."""
     record = table.record(row)
     if isinstance(record, Reject):
@@ -127,7 +114,7 @@ def _host(trial: Trial, label: str, table: Table, row: Line) -> Reject | None:
         trial.cut(row.number)
     bits = record.number("goodputhttpcumulativereceive", unit="")
     received = record.number("bytesreceived", unit="")
-    trial.observe("goodput", rate / 1e6, MBITS, label)
+    trial.observe("goodput", rate / 1e6, throughput.MBITS, label)
     trial.observe("goodput_bits", bits, "bit", label)
     trial.observe("received_bytes", received, "bytes", label)
     if rate and bits:
@@ -137,4 +124,4 @@ def _host(trial: Trial, label: str, table: Table, row: Line) -> Reject | None:
     return None
 
 
-parse = accounted(_read, _EXPECTED)
+parse = throughput.accounted(_read, _EXPECTED)

@@ -10,19 +10,8 @@ transactions/s. sent, received and dropped are transactions.
 import re
 from typing import Final
 
-from dropline.ingest.formats import Parts, Reject, Report
+from dropline.ingest.formats import Parts, Reject, Report, throughput
 from dropline.ingest.formats.cyberflood import TOOL
-from dropline.ingest.formats.throughput import (
-    CONNECTIONS,
-    MBITS,
-    TRANSACTIONS,
-    Record,
-    Series,
-    Table,
-    Trial,
-    of_tables,
-    total,
-)
 
 NAME = "cyberflood_csv"
 
@@ -30,28 +19,28 @@ _EXPECTED: Final = "expected <name>_Detailed.csv, from `test_name,seconds,state,
 _COLUMNS: Final = frozenset({"testname", "seconds", "currentload", "desiredload", "tps", "cps", "rxbandwidth"})
 # A word in the load or test type -> the column of its rate, the unit and the conversion factor.
 _RATES: Final = (
-    (re.compile("bandwidth|throughput|tput"), "rxbandwidth", MBITS, 1e-3),
-    (re.compile("connections/s|cps"), "cps", CONNECTIONS, 1.0),
-    (re.compile(""), "tps", TRANSACTIONS, 1.0),
+    (re.compile("bandwidth|throughput|tput"), "rxbandwidth", throughput.MBITS, 1e-3),
+    (re.compile("connections/s|cps"), "cps", throughput.CONNECTIONS, 1.0),
+    (re.compile(""), "tps", throughput.TRANSACTIONS, 1.0),
 )
 _BEYOND: Final = 2  # times the desired load: no generator overshoots this far
 _SERIES: Final = (
-    Series("rxbandwidth", "incoming_traffic", MBITS, scale=1e-3),
-    Series("txbandwidth", "outgoing_traffic", MBITS, scale=1e-3),
-    Series("tps", "transaction_rate", TRANSACTIONS),
-    Series("cps", "connection_rate", CONNECTIONS),
-    Series("openconns", "concurrent_connections", "connections"),
-    Series("urlresponsetime", "latency_avg", "ms", "URL response"),
-    Series("tcpavgttsynack", "latency_avg", "ms", "TCP SYN/ACK"),
-    Series("tcpavgttfb", "latency_avg", "ms", "TCP first byte"),
-    Series("clientcpu", "generator_cpu", "%", "client"),
-    Series("servercpu", "generator_cpu", "%", "server"),
+    throughput.Series("rxbandwidth", "incoming_traffic", throughput.MBITS, scale=1e-3),
+    throughput.Series("txbandwidth", "outgoing_traffic", throughput.MBITS, scale=1e-3),
+    throughput.Series("tps", "transaction_rate", throughput.TRANSACTIONS),
+    throughput.Series("cps", "connection_rate", throughput.CONNECTIONS),
+    throughput.Series("openconns", "concurrent_connections", "connections"),
+    throughput.Series("urlresponsetime", "latency_avg", "ms", "URL response"),
+    throughput.Series("tcpavgttsynack", "latency_avg", "ms", "TCP SYN/ACK"),
+    throughput.Series("tcpavgttfb", "latency_avg", "ms", "TCP first byte"),
+    throughput.Series("clientcpu", "generator_cpu", "%", "client"),
+    throughput.Series("servercpu", "generator_cpu", "%", "server"),
 )
 
 
-def _runs(table: Table) -> Parts:
+def _runs(table: throughput.Table) -> Parts:
     records, faults = table.records()
-    runs: dict[str, list[Record]] = {}
+    runs: dict[str, list[throughput.Record]] = {}
     for record in records:
         runs.setdefault(record.words("runid", "testname") or "", []).append(record)
     yield from faults
@@ -63,12 +52,12 @@ def _runs(table: Table) -> Parts:
         yield _trial(polls, faults, repetition)
 
 
-def _trial(polls: list[Record], faults: list[Reject], repetition: int | None) -> Report | Reject:
+def _trial(polls: list[throughput.Record], faults: list[Reject], repetition: int | None) -> Report | Reject:
     last = polls[-1]
     kinds = [last.words(name) for name in ("loadtype", "testtypev2", "testtypev1", "testname")]
     kind = " ".join(filter(None, kinds)).lower()
     column, unit, scale = next((column, unit, scale) for word, column, unit, scale in _RATES if word.search(kind))
-    trial = Trial(TOOL, polls[0].line, last.words("loadtype", "testtypev1") or "netsecopen", unit)
+    trial = throughput.Trial(TOOL, polls[0].line, last.words("loadtype", "testtypev1") or "netsecopen", unit)
     rates: list[tuple[float, float]] = []
     for place, poll in enumerate(polls):
         time_s, rate = poll.number("seconds"), poll.number(column, scale=scale)
@@ -81,9 +70,9 @@ def _trial(polls: list[Record], faults: list[Reject], repetition: int | None) ->
         trial.lack(fault.line)
     desired = max((load for poll in polls if (load := poll.number("desiredload")) is not None), default=None)
     fastest = max((rate for _, rate in rates), default=0.0)
-    if desired and unit == CONNECTIONS and fastest > _BEYOND * desired:
+    if desired and unit == throughput.CONNECTIONS and fastest > _BEYOND * desired:
         trial.doubt(f"A poll shows {fastest:.15g} connections/s where {desired:.15g} were desired.")
-    passed, dropped = last.whole("successfultxn"), total(map(last.whole, ("unsuccessfultxn", "abortedtxn")))
+    passed, dropped = last.whole("successfultxn"), throughput.total(map(last.whole, ("unsuccessfultxn", "abortedtxn")))
     trial.facts |= {
         "scenario": last.words("testname"),
         "repetition": repetition,
@@ -97,8 +86,8 @@ def _trial(polls: list[Record], faults: list[Reject], repetition: int | None) ->
     trial.details |= {
         "counted": "transactions",
         "desired_load": desired,
-        "direction_scope": "one_way" if unit == MBITS else None,
-        "load_layer": "L2 without FCS" if unit == MBITS else None,
+        "direction_scope": "one_way" if unit == throughput.MBITS else None,
+        "load_layer": "L2 without FCS" if unit == throughput.MBITS else None,
         "run": last.words("runid"),
         "state": last.words("state"),
         "test": last.words("testname"),
@@ -106,4 +95,4 @@ def _trial(polls: list[Record], faults: list[Reject], repetition: int | None) ->
     return trial.conclude()
 
 
-sniff, parse = of_tables(lambda columns: columns.names >= _COLUMNS, _runs, _EXPECTED)
+sniff, parse = throughput.of_tables(lambda columns: columns.names >= _COLUMNS, _runs, _EXPECTED)

@@ -13,21 +13,9 @@ import re
 from itertools import pairwise
 from typing import Final
 
-from dropline.ingest.formats import Parts, Reject
+from dropline.ingest.formats import Parts, Reject, throughput
 from dropline.ingest.formats.testcenter_rfc2544 import TOOL, trial_of
 from dropline.ingest.formats.text import head_text, quote
-from dropline.ingest.formats.throughput import (
-    Columns,
-    Line,
-    Record,
-    Table,
-    Trial,
-    accounted,
-    each_row,
-    each_table,
-    has_table,
-    several_trials,
-)
 
 NAME = "testcenter_csv"
 
@@ -48,22 +36,24 @@ _WORD: Final = re.compile(r"\{([^{}]*)\}|([^\s{}]+)")
 
 def sniff(head: bytes) -> bool:
     """Return whether `head`, the first 64 KiB of a file or all of it, is such a table."""
-    return has_table(head, _is_header) or _is_answer(head_text(head))
+    return throughput.has_table(head, _is_header) or _is_answer(head_text(head))
 
 
 def _read(text: bytes) -> Parts:
     if _is_answer(text[:65536].decode("utf-8", "replace")):
         return _read_answers(text.decode("utf-8", "replace"))
-    return each_table(text, _is_header, _rows, _EXPECTED)
+    return throughput.each_table(text, _is_header, _rows, _EXPECTED)
 
 
-def _rows(table: Table) -> Parts:
+def _rows(table: throughput.Table) -> Parts:
     summary = table.columns.names >= _SUMMARY
     numbers = table.columns.places("trial" if summary else "trialnumber")
     test = next((test for name, test in _TESTS.items() if name in table.columns.names), "RFC 2544")
-    several = several_trials(row.cells[numbers[0]] for row in table.rows if numbers and len(row.cells) > numbers[0])
+    several = throughput.several_trials(
+        row.cells[numbers[0]] for row in table.rows if numbers and len(row.cells) > numbers[0]
+    )
 
-    def trial(record: Record) -> Trial | Reject:
+    def trial(record: throughput.Record) -> throughput.Trial | Reject:
         if summary:
             return _snapshot(record, several=several)
         if numbers and record.number("trialnumber") is None:  # such as a row of totals
@@ -71,12 +61,12 @@ def _rows(table: Table) -> Parts:
             return Reject(record.line, reason, "it is not TestCenter's; remove it, or leave it: no trial is lost")
         return trial_of(record, test, several=several)
 
-    return each_row(table, trial)
+    return throughput.each_row(table, trial)
 
 
-def _snapshot(record: Record, *, several: bool) -> Trial:
+def _snapshot(record: throughput.Record, *, several: bool) -> throughput.Trial:
     """Return the trial of a row of the newer summary, only whose header is public."""
-    trial = Trial(TOOL, record.line, "RFC 2544 summary")
+    trial = throughput.Trial(TOOL, record.line, "RFC 2544 summary")
     trial.facts |= {
         "offered_rate": record.number("aggintendedload", "aggofferedload", unit="fps"),
         "achieved_rate": record.number("aggforwardingrate", unit="fps"),
@@ -98,7 +88,7 @@ def _snapshot(record: Record, *, several: bool) -> Trial:
     return trial
 
 
-def _is_header(columns: Columns) -> bool:
+def _is_header(columns: throughput.Columns) -> bool:
     names = columns.names
     return bool(names & _SIZES and names & _SENT and "rxframecount" in names) or names >= _SUMMARY
 
@@ -117,18 +107,20 @@ def _read_answers(text: str) -> Parts:
         line, following = following, following + text.count("\n", start, end)
         answer = _OPTION.split(text[start:end])
         said = dict(zip(answer[1::2], answer[2::2], strict=True))
-        columns = Columns(_words(said["Columns"].strip("{} \n")))
+        columns = throughput.Columns(_words(said["Columns"].strip("{} \n")))
         if not _is_header(columns):
             hint = "query RFC2544ThroughputTestResultDetailedSummaryView, or another RFC2544 view"
             yield Reject(line, "answer of QueryResult without the columns of an RFC 2544 view", hint)
             continue
         found = _ROW.finditer(said.get("Output", "").partition("{")[2])
         # On a single line of text, an unclosed row of values corresponds to a missing newline.
-        yield from _rows(Table(line, columns, [Line(line, _words(row[1]), bool(row[2])) for row in found]))
+        yield from _rows(
+            throughput.Table(line, columns, [throughput.Line(line, _words(row[1]), bool(row[2])) for row in found])
+        )
 
 
 def _words(text: str) -> list[str]:
     return [braced or bare for braced, bare in _WORD.findall(text)]
 
 
-parse = accounted(_read, _EXPECTED)
+parse = throughput.accounted(_read, _EXPECTED)

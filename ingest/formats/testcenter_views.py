@@ -12,21 +12,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from dropline.ingest.formats import Parts, Reject
+from dropline.ingest.formats import Parts, Reject, throughput
 from dropline.ingest.formats.testcenter_rfc2544 import TOOL
 from dropline.ingest.formats.text import head_text, lines
-from dropline.ingest.formats.throughput import (
-    Columns,
-    Line,
-    Record,
-    Table,
-    Trial,
-    accounted,
-    has_table,
-    stray,
-    tables,
-    total,
-)
 
 NAME = "testcenter_views"
 
@@ -43,43 +31,43 @@ _PRINTED: Final = re.compile(r"(?:\A|[\r\n])(?:Tx )?Port(?: Names?)? {2,}[^\r\n]
 
 def sniff(head: bytes) -> bool:
     """Return whether `head`, the first 64 KiB of a file or all of it, is such a view."""
-    return has_table(head, _is_view) or bool(_PRINTED.search(head_text(head)))
+    return throughput.has_table(head, _is_view) or bool(_PRINTED.search(head_text(head)))
 
 
 def _read(text: bytes) -> Parts:
     printed = bool(_PRINTED.search(text[:65536].decode("utf-8", "replace")))
-    for table in _printed_tables(text) if printed else tables(text, _is_view):
+    for table in _printed_tables(text) if printed else throughput.tables(text, _is_view):
         if table.columns.keys:
             yield from _view(table)
         elif not printed or len(table.rows) > 1:  # a printed view has its title above it
-            yield from stray(table, _EXPECTED)
+            yield from throughput.stray(table, _EXPECTED)
 
 
-def _is_view(columns: Columns) -> bool:
+def _is_view(columns: throughput.Columns) -> bool:
     names = columns.names
     streams = bool(names & set(_STREAM) and names & set(_SENT) and names & set(_RECEIVED))
     return streams or (columns.keys[:1] == [("portname", "")] and "totaltxcount" in names)
 
 
-def _printed_tables(text: bytes) -> Iterator[Table]:
+def _printed_tables(text: bytes) -> Iterator[throughput.Table]:
     """Yield each fixed-width table: two blanks or more are between values, as between captions."""
-    table = Table(1, Columns(()))
+    table = throughput.Table(1, throughput.Columns(()))
     for number, line, _ in lines(text):
         cells = _GAP.split(line)
         if _PRINTED.match(line):
             yield table
-            table = Table(number, Columns(cells))
+            table = throughput.Table(number, throughput.Columns(cells))
         elif not _RULE.fullmatch(line):
             # Trailing blanks are stripped, so a truncated line cannot be detected.
-            table.rows.append(Line(number, cells, True))
+            table.rows.append(throughput.Line(number, cells, True))
     yield table
 
 
-def _view(table: Table) -> Parts:
+def _view(table: throughput.Table) -> Parts:
     streams = bool(table.columns.names & set(_STREAM))
-    trial = Trial(TOOL, table.line, "stream view" if streams else "port view")
+    trial = throughput.Trial(TOOL, table.line, "stream view" if streams else "port view")
     sent = _SENT if streams else _PORT_SENT
-    records: list[Record] = []
+    records: list[throughput.Record] = []
     seen: set[tuple[object, ...]] = set()
     found, faults = table.records(trial)
     for record in found:
@@ -109,16 +97,16 @@ def _view(table: Table) -> Parts:
     yield trial.conclude()
 
 
-def _sum_up(trial: Trial, records: list[Record], *, streams: bool) -> None:
+def _sum_up(trial: throughput.Trial, records: list[throughput.Record], *, streams: bool) -> None:
     sides = (_SENT, _RECEIVED) if streams else (_PORT_SENT, _PORT_RECEIVED)
     pairs = [(record.whole(*sides[0]) or 0, record.whole(*sides[1])) for record in records]
     trial.facts["sent"] = sum(sent for sent, _ in pairs)
-    trial.facts["received"] = total(received for _, received in pairs)
+    trial.facts["received"] = throughput.total(received for _, received in pairs)
     if streams and trial.facts["received"] is not None:
         # A flooded stream must not offset another stream's loss.
         trial.facts["dropped"] = sum(max(sent - (received or 0), 0) for sent, received in pairs)
     for fact, name in (("offered_rate", "txrate"), ("achieved_rate", "rxrate")):
-        trial.facts[fact] = total(record.number(name, unit="fps") for record in records)
+        trial.facts[fact] = throughput.total(record.number(name, unit="fps") for record in records)
     port = "txport" if "txport" in records[0].columns.names else "txportname" if streams else "portname"
     ports = {record.get(port) for record in records if record.whole(*sides[0])}
     trial.details |= {
@@ -128,8 +116,8 @@ def _sum_up(trial: Trial, records: list[Record], *, streams: bool) -> None:
     }
     for side in ("tx", "rx"):
         for layer, names in (("l1", (f"{side}l1count",)), ("l2", (f"{side}count", f"total{side}count"))):
-            if (bits := total(record.whole(*names, unit="bits") for record in records)) is not None:
+            if (bits := throughput.total(record.whole(*names, unit="bits") for record in records)) is not None:
                 trial.details[f"{side}_{layer}_bits"] = bits
 
 
-parse = accounted(_read, _EXPECTED)
+parse = throughput.accounted(_read, _EXPECTED)
