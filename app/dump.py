@@ -69,7 +69,8 @@ def dump(
         database.execute(
             f"set timezone = 'UTC'; attach {quoted(str(warehouse))} as warehouse (read_only); use warehouse"
         )
-        database.execute(f"copy ({text('export_columns')}) to {quoted(str(folder / COLUMNS))} (format csv)")
+        described = text("export_columns")
+        database.execute(f"copy ({described}) to {quoted(str(folder / COLUMNS))} (format csv)")
         tables = [str(name) for (name,) in database.execute("show tables").fetchall()]
         for done, table in enumerate(tables):
             if progress:
