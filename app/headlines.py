@@ -133,11 +133,11 @@ def _sign(best: Row) -> str:
 
 
 def rounded(best: Row) -> float | None:
-    """Return the figure without digits that mean nothing; what is at least that is not rounded up."""
+    """Return the figure without digits that mean nothing; a tested step is rounded as in all tables."""
     if not wording.is_known(best["rate"]):
         return None
     if best["interval_kind"] == "bracket":
-        whole = math.ceil if best["status"] == "exceeded_at_first_step" else math.floor
+        whole = math.ceil if best["status"] == "exceeded_at_first_step" else round
         return float(whole(best["rate"]) if best["rate"] >= _WHOLE else best["rate"])  # a tested step, no estimate
     return wording.about(best["rate"], best["ci_low"], best["ci_high"], down=_sign(best) == "at least ")
 
