@@ -120,7 +120,8 @@ def ingest(
     For example: dropline ingest results/2026-11/
     """
     take_in = _preview if dry_run else partial(_ingest, reread=read_all, list_ignored=list_ignored)
-    raise typer.Exit(1 if take_in(context.obj, paths, campaign=campaign).rejects else 0)
+    summary = take_in(context.obj, paths, campaign=campaign)
+    raise typer.Exit(1 if summary.rejects else 0)
 
 
 @app.command("init")

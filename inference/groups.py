@@ -41,7 +41,8 @@ def _groups(tables: Iterable[pa.Table], key: str) -> Iterator[pa.Table]:
     rest = None
     for table in tables:
         rows = table if rest is None else pa.concat_tables([rest, table])
-        places = [0, *pc.run_end_encode(rows[key].combine_chunks()).run_ends.to_pylist()[:-1]]
+        ends = pc.run_end_encode(rows[key].combine_chunks()).run_ends.to_pylist()
+        places = [0, *ends[:-1]]
         yield from (rows.slice(start, end - start) for start, end in pairwise(places))
         rest = rows.slice(places[-1])
     if rest is not None:

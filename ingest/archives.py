@@ -164,7 +164,8 @@ def _of_zip(raw: IO[bytes]) -> Iterator[Member]:
         for info in archive.infolist():
             if info.is_dir():
                 continue
-            rule = NO_FILE if stat.S_IFMT(info.external_attr >> 16) not in {0, stat.S_IFREG} else None
+            mode = info.external_attr >> 16
+            rule = NO_FILE if stat.S_IFMT(mode) not in {0, stat.S_IFREG} else None
             yield Member(info.filename, info.file_size, lambda info=info: archive.open(info), rule)
 
 

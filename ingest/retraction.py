@@ -75,7 +75,8 @@ def rename(lake: Lake, old: str, new: str) -> Retracted:
         if any(new == campaign or (new == place.scope and campaign != old) for (campaign, _), place in places.items()):
             raise NothingToRetract(f"there already is a campaign {new}: choose another name, or forget that one first")
         with lake.batch() as batch:
-            return Retracted(f"kept as {new}", move(lake, batch, old, new), (old,), batch.commit())
+            files = move(lake, batch, old, new)
+            return Retracted(f"kept as {new}", files, (old,), batch.commit())
 
 
 def move(lake: Lake, batch: Batch, old: str, new: str, without: Collection[str] = ()) -> int:

@@ -15,4 +15,5 @@ def make(warehouse: Warehouse, campaigns: Sequence[str] = (), form: str = "html"
     """
     from dropline.report import content, rendering
 
-    return {"html": rendering.html, "markdown": rendering.markdown}[form](content.report(warehouse, campaigns))
+    render = {"html": rendering.html, "markdown": rendering.markdown}[form]
+    return render(content.report(warehouse, campaigns))

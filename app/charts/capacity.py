@@ -93,7 +93,8 @@ def capacities(
 def _ranges(table: pd.DataFrame, shared: dict[str, Any]) -> list[Any]:
     """Return the layers of the ranges: intervals as lines, brackets as light bars, open ends as arrows."""
     known = table.dropna(subset=["ci_low"])
-    known = known.assign(range_high=known["ci_high"].fillna(_OPEN * table[["rate", "ci_high"]].max().max()))
+    far = _OPEN * table[["rate", "ci_high"]].max().max()
+    known = known.assign(range_high=known["ci_high"].fillna(far))
     estimated = known["interval_kind"] == "confidence"
     is_open = known["ci_high"].isna()
     drawn = [

@@ -170,5 +170,6 @@ def _claims(text: str, readers: Iterable[TextReader]) -> list[tuple[int, set[str
     found: dict[int, set[str]] = {}
     for reader in readers:
         for match in reader.LINES.finditer(text):
-            found.setdefault(match.start() + (match[0][:1] in {"\r", "\n"}), set()).add(reader.NAME)
+            place = match.start() + (match[0][:1] in {"\r", "\n"})
+            found.setdefault(place, set()).add(reader.NAME)
     return sorted(found.items())
