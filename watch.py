@@ -11,7 +11,7 @@ from dropline import pipeline
 from dropline.app.queries import ask
 from dropline.app.warehouse import Warehouse
 from dropline.errors import DroplineError
-from dropline.ingest.files import EMPTY
+from dropline.ingest.formats import EMPTY
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import counted, ingest, printable, reject_text
 from dropline.paths import Home

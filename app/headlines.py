@@ -207,13 +207,13 @@ def _ahead(best: Row, other: Row, what: str, tested: Row) -> str:
     least, most = tested["ci_low"], tested["ci_high"]
     ends = best["ci_low"], other["ci_high"], best["ci_high"], other["ci_low"]
     if least is None and all(map(wording.is_known, ends)):  # single runs: their brackets bound the ratio
-        if not all(ends):
-            return ""
-        least, most = ends[0] / ends[1], ends[2] / ends[3]
+        least, most = (ends[0] / ends[1], ends[2] / ends[3]) if all(ends) else (0.0, 0.0)
+    if least == 0:
+        return ""
     if least and most > VAGUE * least:  # a point estimate would claim too much
         return f"{two_digits(least)} to {two_digits(most)} times {what}"
-    if least is not None and least < 1:
-        return f"about as much as {what.removeprefix('as much as ')}" if least else ""
+    if least and least < 1:
+        return f"about as much as {what.removeprefix('as much as ')}"
     return f"{two_digits(tested['ratio'] or best['rate'] / other['rate'])} times {what}"
 
 

@@ -55,7 +55,7 @@ class Known:
         self._current = lru_cache(maxsize=_CAMPAIGNS)(self._load)
         self._there = lru_cache(maxsize=_CAMPAIGNS)(lambda scope: {name for name, _ in self.of_scope(scope)})
         self._groups: list[tuple[Path, int, set[str]]] = []  # row groups and the campaigns in them
-        self.campaigns: dict[str | None, set[str]] = defaultdict(set)  # of the files of a scope
+        self.campaigns: dict[str, set[str]] = defaultdict(set)  # of the files of a scope
         self.places: dict[str, dict[str, None]] = defaultdict(dict)  # folder -> the scopes it has had, newest last
         self.renamed: dict[str, str] = {}  # old campaign name -> new one
         for file in lake.files("raw_files"):
@@ -80,13 +80,15 @@ class Known:
 
     def campaign(self, scope: str, said: str) -> str:
         """Return the campaign that sidecars of a scope name: its present name, if the scope's was renamed."""
-        name, before = said, set[str]()
-        while name not in before:
-            if name in self._there(scope):
-                return name
-            before.add(name)
-            name = self.renamed.get(name, said)
-        return said
+        return next((name for name in (said, *self.later_names(said)) if name in self._there(scope)), said)
+
+    def later_names(self, name: str) -> Iterator[str]:
+        """Yield the names that a renamed campaign got, in order."""
+        seen: set[str] = set()
+        while name not in seen and (after := self.renamed.get(name)):
+            yield after
+            seen.add(name)
+            name = after
 
     def get(self, key: Key) -> Version | None:
         """Return the current version of a file; None if there is none or it is forgotten."""

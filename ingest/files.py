@@ -29,7 +29,6 @@ from dropline.ingest.names import without_archive
 MAX_BYTES: Final = 64 * 1024 * 1024
 HEAD_BYTES: Final = 64 * 1024
 _HEADS_BYTES: Final = 4 * 1024 * 1024  # held in memory at once
-EMPTY: Final = "the file is empty"
 NOTES: Final = "notes without a report: README*, *.md"
 _NOTES: Final = re.compile(r"README.*|.*\.(?:md|markdown)", re.DOTALL | re.IGNORECASE)
 # Files and folders that are ignored by name; the first match wins.
@@ -205,7 +204,7 @@ def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:
     if not asked:
         item.kind = Kind.MESSAGES if name.endswith(_MESSAGES) else Kind.UNKNOWN
     elif not head and not name.endswith(_MESSAGES):
-        item.reject = Reject(1, EMPTY, "run the trial again, or remove the file")
+        item.reject = Reject(1, formats.EMPTY, "run the trial again, or remove the file")
     elif server := servers.recognise(head):
         item.kind, item.reader = Kind.SERVER, server
     elif reader := formats.recognise(head):

@@ -58,7 +58,7 @@ class Identities:
                 f"--campaign {self._given}"
             )
         before = self._at(scope.folder)
-        others = self._known.campaigns.get(before, {*()}) - {before, scope.name}  # which sidecars named
+        others = self._known.campaigns[before] - {before, scope.name} if before else set()  # which sidecars named
         if before and others and [*self._places(before)] == [str(scope.folder)]:
             paths = {item.path for item in items}
             if keys := [key for key in self._known.of_scope(before) if key[0] in others and key[1] in paths]:
@@ -139,13 +139,7 @@ class Identities:
 
     def _successor(self, name: str) -> str | None:
         """Return the new name of a renamed campaign."""
-        seen: set[str] = set()
-        while name not in seen and (after := self._known.renamed.get(name)):
-            if self._known.is_held(after):
-                return after
-            seen.add(name)
-            name = after
-        return None
+        return next(filter(self._known.is_held, self._known.later_names(name)), None)
 
     def _free(self, scope: Scope) -> str:
         """Return a free name: the folder's, prefixed with as many parent names as needed to be unique."""

@@ -35,15 +35,16 @@ def main() -> None:
     with query_log.recorded() as asked:
         found = queries.ask(warehouse, "quality_counts").to_pandas()
     st.header(_answer(found), anchor=False)
-    is_published = _choose_origins(found)
-    found = found if is_published else found[found["is_own"]]
+    published = {*found.loc[~found["is_own"], "campaign"]}
+    hidden = set() if _shows_published(found, published) else published
+    found = found[~found["campaign"].isin(hidden)]
     suites = status.gate(Home.chosen())
     _metrics(warehouse, found, suites)
     names = ("Findings", "Rejected files", "Gate", "Campaigns")
     findings, rejected, gate, campaigns = st.tabs(names, key="tab", on_change="rerun", bind="query-params")
     with findings:
         if findings.open:
-            _findings(warehouse, found, asked, is_published)
+            _findings(warehouse, found, asked, hidden)
     with rejected:
         if rejected.open:
             _rejected(warehouse)
@@ -55,9 +56,8 @@ def main() -> None:
             _campaigns(warehouse)
 
 
-def _choose_origins(found: pd.DataFrame) -> bool:
-    """Return whether to show problems of published figures; an address that names such a campaign asks for them."""
-    published = {*found.loc[~found["is_own"], "campaign"]}
+def _shows_published(found: pd.DataFrame, published: set[str]) -> bool:
+    """Let the visitor choose problems of published figures; an address that names such a campaign asks for them."""
     if published and (not found["is_own"].any() or published & {*st.query_params.get_all("campaign")}):
         st.session_state.setdefault("published", True)
     return st.toggle("Published figures", key="published", bind="query-params")
@@ -92,7 +92,7 @@ def _answer(found: pd.DataFrame) -> str:
     return f"{said or 'No problems with what you measured'}.{beside}"
 
 
-def _findings(warehouse: Warehouse, found: pd.DataFrame, asked: Collection[str], is_published: bool) -> None:
+def _findings(warehouse: Warehouse, found: pd.DataFrame, asked: Collection[str], hidden: Collection[str]) -> None:
     if found.empty:
         st.success("No known problems with any figure.", icon=":material/check:")
         return
@@ -105,7 +105,7 @@ def _findings(warehouse: Warehouse, found: pd.DataFrame, asked: Collection[str],
         st.warning("No findings for these filters. Remove one.")
         return
     _draw_kinds(kept, asked)
-    wanted = {parameter: chosen[name] for name, (_, parameter) in FILTERS.items()} | {"is_published": is_published}
+    wanted = {parameter: chosen[name] for name, (_, parameter) in FILTERS.items()} | {"hidden": [*hidden]}
     rows = queries.ask(warehouse, "quality_findings", **wanted, most=MOST_FINDINGS).to_pandas()
     if (total := kept["findings"].sum()) > len(rows):
         st.caption(f"The table shows the most serious {len(rows):,} of {total:,} findings; filter to see the others.")

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 Row = dict[str, Any]
+EMPTY: Final = "the file is empty"  # the reason of a reject
 
 
 class Observation(NamedTuple):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from operator import sub
 from typing import Any, Final
 
-from dropline.ingest.formats import Reject, Report, Row
+from dropline.ingest.formats import EMPTY, Reject, Report, Row
 from dropline.ingest.formats.draft import remedy
 from dropline.ingest.formats.perfdhcp_lines import INTERIM, PLACES, Process, Stage
 from dropline.ingest.formats.perfdhcp_options import EXCHANGES, UNKNOWN_OPTIONS, Options, parse_command, parse_options
@@ -241,7 +241,7 @@ def _reject(trial: Process) -> Reject:
     if trial.strange.count:
         reason = f"no output of perfdhcp was recognised{trial.strange.mentioned}"
         return Reject(1, reason, "expected the output of perfdhcp 1.4 or later, from `Running:` on")
-    return Reject(1, "the file is empty", "run the trial again and keep what perfdhcp prints")
+    return Reject(1, EMPTY, "run the trial again and keep what perfdhcp prints")
 
 
 def _where_cut(trial: Process) -> str:

@@ -11,7 +11,7 @@ from dropline.ingest.log import Entry
 from tests.app.shown import links, rows, said
 from tests.homes import changed
 
-NO_FILTER = {"severities": [], "findings": [], "subjects": [], "campaigns": [], "is_published": True}
+NO_FILTER = {"severities": [], "findings": [], "subjects": [], "campaigns": [], "hidden": []}
 REFUSED = "Line 3: the report ends here copy the file again"
 
 
