@@ -282,16 +282,10 @@ class Campaign(_Strict):
         defaults: dict[str, Any] = dict(self.defaults)
         return tuple(each for each in defaults.items() if each[1] is not None)
 
-    def path_values(self, path: str) -> dict[str, str]:
-        """Return the values that the first matching path template extracts."""
-        return {column: path[begin:end] for column, (begin, end) in self.path_fields(path).items()}
-
-    def path_fields(self, path: str) -> dict[str, tuple[int, int]]:
-        """Return begin and end of the values that the first matching path template extracts."""
-        for text in self.path:
-            if found := match_template(text, path):
-                return {column: found.span(column) for column in found.re.groupindex}
-        return {}
+    def match(self, path: str) -> re.Match[str] | None:
+        """Return the match of the first matching path template, if it extracts anything: a group for each column."""
+        found = next(filter(None, (match_template(text, path) for text in self.path)), None)
+        return found if found and found.re.groups else None
 
     def doubts(self, paths: Iterable[str]) -> Iterator[str]:
         """Yield warnings about `path`, given all output `paths`: those it misses, and invalid values."""
@@ -299,9 +293,9 @@ class Campaign(_Strict):
         missed: list[str] = []
         places: dict[tuple[str, str], list[str]] = defaultdict(list)
         for path in paths if self.path else ():
-            found = self.path_values(path)
+            found = self.match(path)
             (matched if found else missed).append(path)
-            for said in found.items():
+            for said in found.groupdict().items() if found else ():
                 places[said].append(path)
         wrong: dict[str, list[str]] = defaultdict(list)
         for (column, word), those in places.items():

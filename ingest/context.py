@@ -15,16 +15,7 @@ from typing import Any, Final
 from dropline.ingest.campaign import FIELDS, Campaign
 from dropline.ingest.formats import Rejected, Row
 from dropline.ingest.formats.perfdhcp_options import told_by_command
-from dropline.ingest.names import (
-    REPETITION,
-    Name,
-    numbered,
-    split,
-    without_archive,
-    without_repetition,
-    without_times,
-    words_of,
-)
+from dropline.ingest.names import Name, level, split, words_of
 from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.servers import kea
 from dropline.ingest.synonyms import UNCLEAR, normalise, told
@@ -116,7 +107,7 @@ class Context:
     name: Name | None = None  # of the output, if no path template matches and the name may contain more than a rate
     level: int | None = None  # index in the path of the folder whose number counts repetitions
     folders: tuple[tuple[int, Name], ...] = ()  # index and name of each folder whose name may contain the rate
-    fields: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # begin and end of what a template extracts
+    match: re.Match[str] | None = None  # of a path template, with a group for each column
 
     def sha256(self) -> str:
         """Return the digest of the context; a different digest makes a new version of the file."""
@@ -173,56 +164,18 @@ class Context:
         # Kea may ignore its own thread-pool-size.
         if threads and "threading" not in resolved and not by.startswith(_SERVER):
             resolved["threading"], sources["threading"] = "multi" if threads > 1 else "single", by
-        counted = self._folder_count(resolved, sources, offered)
-        beside = beside_fields(self.path, self.fields, sources, offered)
-        beside |= self._beside_rate(facts, resolved, sources, offered)
-        folder = context_path(self.path, resolved, counted, beside)
-        words = self._name_words(facts, resolved, sources, offered, banner, alone=alone)
-        if folder != "." and not self._is_described():
-            folder, words = ".", f"{folder}/{words}" if words else folder
-            sources["name_words"] = ", ".join(filter(None, ("path", sources.get("name_words"))))
+        named = self._names(facts, resolved, sources, offered, banner, alone=alone)
         return {
             **facts,
             **self.own,
-            "context_path": folder,
-            "name_words": words,
+            **named,
             **resolved,
             "completed": completed,
             "context_sources": sorted(sources.items()),
             "conflicts": conflicts,
         }
 
-    def _is_described(self) -> bool:
-        """Return whether a source of the trial's own describes its set-up; then its folder is only where it is kept."""
-        return any(
-            by not in {_NAMES, _DEFAULTS} and (column in _SET_UP or (by == "path" and column != "repetition"))
-            for column, _, by in self.claims
-        )
-
-    def _folder_count(self, resolved: Row, sources: dict[str, str], rates: Collection[float]) -> int | None:
-        """Use a folder's number as the repetition unless that is known or the number is the rate; return its level."""
-        level = self.level
-        if level is None or (number := int(numbered(self.path.split("/")[level])[1])) in rates:
-            return None
-        if resolved.setdefault("repetition", number) != number:
-            return None
-        sources.setdefault("repetition", "path")
-        return level
-
-    def _beside_rate(
-        self, facts: Row, resolved: Row, sources: dict[str, str], rates: Collection[float]
-    ) -> dict[int, str]:
-        """Return what each folder with the rate in its name says beside it; set the repetition unless it is known."""
-        beside: dict[int, str] = {}
-        for at, name in self.folders:
-            if name.tells(rates):
-                said = name.says(rates, lambda word: _is_known(word, "", facts, resolved))
-                beside[at] = said.words or ""
-                if said.repetition is not None and resolved.get("repetition") is None:
-                    resolved["repetition"], sources["repetition"] = said.repetition, "path"
-        return beside
-
-    def _name_words(
+    def _names(
         self,
         facts: Row,
         resolved: Row,
@@ -231,25 +184,44 @@ class Context:
         banner: Name | None,
         *,
         alone: bool,
-    ) -> str | None:
-        """Return the words of file name and banner that describe the set-up; set the repetition unless it is known."""
+    ) -> Row:
+        """Return what folders, banner and file have beside what is known; set the repetition unless it is known."""
 
-        def known(word: str) -> bool:
-            return _is_known(word, self.path, facts, resolved)
-
-        rate = facts.get("offered_rate")
-        told = [(_BANNER, banner.says(set() if rate is None else {rate}, known))] if banner else []
-        told += [(_FILE_NAME, self.name.says(rates, known, alone=alone))] if self.name else []
-        of_sidecar = any(column in _SET_UP and by.startswith(SIDECAR_OF) for column, _, by in self.claims)
-        words: dict[str, str] = {}
-        for source, said in told:
+        def beside(name: Name, source: str, rates: Collection[float], above: str, *, alone: bool = True) -> str:
+            said = name.says(rates, lambda word: _is_known(word, above, facts, resolved), alone=alone)
             if said.repetition is not None and resolved.get("repetition") is None:
                 resolved["repetition"], sources["repetition"] = said.repetition, source
-            if source == _BANNER or not of_sidecar:
-                words |= {word: source for word in (said.words or "").split() if word not in words}
-        if words:
-            sources["name_words"] = ", ".join(sorted({*words.values()}, reverse=True))
-        return " ".join(words) or None
+            return said.words or ""
+
+        left = beside_fields(self.path, self.match, sources, rates)
+        if self.level is not None and sources.get("repetition") != "path":
+            _, label, before, digits = level(self.path.split("/")[self.level])
+            count = int(digits)
+            if not label and count not in rates and resolved.setdefault("repetition", count) == count:
+                left[self.level] = before
+                sources.setdefault("repetition", "path")
+        for at, name in self.folders:
+            if name.own(rates):
+                left[at] = beside(name, "path", rates, "").replace(" ", "-")
+        folder = context_path(self.path, resolved, left)
+        above = self.path.rpartition("/")[0]
+        own_rate = [facts["offered_rate"]] if facts.get("offered_rate") is not None else []
+        of_banner = beside(banner, _BANNER, own_rate, above) if banner else ""
+        of_file = beside(self.name, _FILE_NAME, rates, above, alone=alone) if self.name else ""
+        if any(column in _SET_UP and by.startswith(SIDECAR_OF) for column, _, by in self.claims):
+            of_file = ""
+        words = dict.fromkeys(of_banner.split(), _BANNER)
+        words |= {word: _FILE_NAME for word in of_file.split() if word not in words}
+        said, told = " ".join(words), {*words.values()}
+        # If a source of the trial's own describes its set-up, its folder is only where it is kept.
+        if folder != "." and not any(
+            by not in {_NAMES, _DEFAULTS} and (column in _SET_UP or (by == "path" and column != "repetition"))
+            for column, _, by in self.claims
+        ):
+            folder, said, told = ".", f"{folder}/{said}" if said else folder, {"path", *told}
+        if told:
+            sources["name_words"] = ", ".join(sorted(told, reverse=True))
+        return {"context_path": folder, "name_words": said or None}
 
 
 class ServerConfigs:
@@ -315,13 +287,12 @@ def gather(
     *,
     shared: bool = False,
     name: Name | None = None,
-    level: int | None = None,
-    folders: tuple[tuple[int, Name], ...] = (),
+    levels: tuple[int | None, tuple[tuple[int, Name], ...]] = (None, ()),
 ) -> Context:
     """Collect the context of the output `path`, with digest `sha256`, in the campaign's `scope`.
 
     `sidecar` is the path and contents of the output's sidecar, if it has one; `shared` says that it serves other
-    processes, too. `name`, `level` and `folders` (see Context) are used if no path template matches the path.
+    processes, too. `name` and `levels` (`level` and `folders` of Context) are used if no path template matches.
     """
     values = campaign.values if campaign else {}
     notes: list[str] = []
@@ -341,13 +312,13 @@ def gather(
             notes.append(f"{source} was written for another output: its output_sha256 differs")
         if contents.get("signal_sent"):
             claims.append(("completed", False, source))
-    places = campaign.path_fields(path) if campaign else {}
-    found = [(column, path[begin:end]) for column, (begin, end) in places.items()]
-    if found or (name and name.is_plain):
-        name = None
-    claims += _claims(found, "path", values, notes)
-    if "repetition" not in dict(found):
-        claims += _claims(_repetition(path.rpartition("/")[0]), "path", {}, notes)
+    match = campaign.match(path) if campaign else None
+    found = match.groupdict() if match else {}
+    claims += _claims(found.items(), "path", values, notes)
+    folders = path.split("/")[:-1]
+    if "repetition" not in found:
+        labelled = [("repetition", count) for folder in folders if (count := level(folder).repetition)]
+        claims += _claims(labelled[-1:], "path", {}, notes)
     if any(map(contents.get, SERVERS)):
         server, doubts = servers.named(contents, scope)
         notes += doubts
@@ -356,9 +327,11 @@ def gather(
     defaults = _claims(campaign.said, _DEFAULTS, {}, notes) if campaign else []
     if server:
         claims = [*_server_claims(server, [*claims, *defaults]), *claims]
-    if not found:
-        told_by = [word for level in path.split("/")[:-1] for word in words_of(level)]
-        claims += _named([*told_by, *(name.words if name else ())], {column for column, *_ in claims})
+    if match or (name and name.is_plain):
+        name = None
+    if not match:
+        words = [word for folder in folders for word in words_of(folder)]
+        claims += _named([*words, *(name.words if name else ())], {column for column, *_ in claims})
     if not campaign:
         folder = scope.rpartition("/")[2]
         better = {column for column, *_ in claims}
@@ -367,10 +340,9 @@ def gather(
         claims += _named(words_of(folder), better)
     claims += defaults
     own = {"host_id": host_id, "server_config_id": server.row["server_config_id"] if server else None}
-    if found:
-        level, folders = None, ()
+    counting, rated = (None, ()) if match else levels
     return Context(
-        tuple(claims), tuple(notes), tuple(watched(contents)), own, path, shared, name, level, folders, places
+        tuple(claims), tuple(notes), tuple(watched(contents)), own, path, shared, name, counting, rated, match
     )
 
 
@@ -422,39 +394,39 @@ def read_sidecar(data: bytes) -> Row:
     raise Rejected(why, "repair it, or remove it, and ingest again", line)
 
 
-def context_path(
-    path: str, known: Mapping[str, Any], counted: int | None = None, beside: Mapping[int, str] | None = None
-) -> str:
+def context_path(path: str, known: Mapping[str, Any], beside: Mapping[int, str]) -> str:
     """Return a file's folder without the levels that `known` (columns of schema.TRIALS) covers; `.` if none is left.
 
     Covered levels count repetitions, contain the offered rate, or are a word of the configuration, such as the backend.
-    Of the level `counted` only the words before its number are left, of a level in `beside` what it has there.
+    Of a level in `beside`, that is left, except for words that tell what is known.
     """
     words = {str(known[column]).lower() for column in _CONFIGURATION if known.get(column) is not None}
     rate, repetition = known.get("offered_rate"), known.get("repetition")
     own = []
-    for at, level, word, numbers in levels(path.rpartition("/")[0]):
-        if beside and at in beside:
-            own.append(_unknown(beside[at].replace(" ", "-"), known))
-        elif not (word in words or rate in numbers or (word.isdecimal() and numbers == [repetition])):
-            before, number = numbered(level)
-            own.append(_unknown(before if number and at == counted else level, known))
+    for at, name in enumerate(path.split("/")[:-1]):
+        text = level(name).text
+        word = text.lower()
+        if at in beside:
+            own.append(_unknown(beside[at], known))
+        elif not (word in words or rate in numbers(text) or (word.isdecimal() and int(word) == repetition)):
+            own.append(_unknown(text, known))
     return "/".join(filter(None, own)) or "."
 
 
 def beside_fields(
-    path: str, fields: Mapping[str, tuple[int, int]], sources: Mapping[str, str], rates: Collection[float]
+    path: str, match: re.Match[str] | None, sources: Mapping[str, str], rates: Collection[float]
 ) -> dict[int, str]:
     """Return what each folder has beside the values that a path template extracts from it, by its index."""
+    if not match:
+        return {}
     rest = path
-    for column, (begin, end) in fields.items():
+    for column in match.re.groupindex:
         if sources.get(column) == "path" or column == "offered_rate":
+            begin, end = match.span(column)
             rest = rest[:begin] + "\0" * (end - begin) + rest[end:]
-    levels = enumerate(rest.split("/")[:-1])
-    words = {
-        at: Name(split(level.replace("\0", " "))).says(rates, lambda _: False) for at, level in levels if "\0" in level
-    }
-    return {at: said.words or "" for at, said in words.items()}
+    cut = ((at, name.replace("\0", " ")) for at, name in enumerate(rest.split("/")[:-1]) if "\0" in name)
+    said = ((at, Name(split(name)).says(rates, lambda _: False).words) for at, name in cut)
+    return {at: (words or "").replace(" ", "-") for at, words in said}
 
 
 def _unknown(level: str, known: Mapping[str, Any]) -> str:
@@ -469,12 +441,12 @@ def _tells(meant: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
     return bool(meant) and all(known.get(column) == value for column, value in meant.items())
 
 
-def _is_known(word: str, path: str, facts: Row, known: Row) -> bool:
+def _is_known(word: str, above: str, facts: Row, known: Row) -> bool:
     """Return whether a word of a file's name is the tool, a folder, the clients, or known of the configuration."""
     clients = facts.get("clients")  # they are in the method
     if word in (facts.get("tool"), *(f"{label}{clients}" for label in ("", "c", "r", "clients"))):
         return True
-    if word in _words(path.rpartition("/")[0]) or _tells(told(word), known):
+    if any(word in words_of(name) for name in above.split("/")) or _tells(told(word), known):
         return True
     for column in _CONFIGURATION if word not in UNCLEAR else ():
         if (value := known.get(column)) is None:
@@ -488,27 +460,10 @@ def _is_known(word: str, path: str, facts: Row, known: Row) -> bool:
     return False
 
 
-@lru_cache(maxsize=1024)  # the trials of a ramp share a folder
-def levels(folder: str) -> list[tuple[int, str, str, list[float]]]:
-    """Return index, name, lower-case name and numbers of each level that has more than a time or a repetition."""
-    levels = [without_repetition(without_times(without_archive(level))) for level in folder.split("/")]
-    return [
-        (at, level, level.lower(), [float(digits) * (1000 if k else 1) for digits, k in _DIGITS.findall(level)])
-        for at, level in enumerate(levels)
-        if level
-    ]
-
-
-@lru_cache(maxsize=1024)
-def _words(folder: str) -> frozenset[str]:
-    return frozenset(re.findall(r"[^\W_]+(?:\.\d+)*", folder.lower()))
-
-
-@lru_cache(maxsize=1024)
-def _repetition(folder: str) -> list[tuple[str, str]]:
-    levels = [REPETITION.search(without_archive(level)) for level in folder.split("/")]
-    found = [level[level.lastgroup or 0] for level in levels if level and "step" not in level[0].lower()]
-    return [("repetition", number.lstrip("rR")) for number in found[-1:]]
+@lru_cache(maxsize=4096)
+def numbers(text: str) -> frozenset[float]:
+    """Return the numbers in a path or a name; `10k` is 10000."""
+    return frozenset(float(digits) * (1000 if thousands else 1) for digits, thousands in _DIGITS.findall(text))
 
 
 def sidecar_fields(campaign: Campaign | None) -> Iterable[tuple[str, str]]:

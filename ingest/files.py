@@ -24,7 +24,7 @@ from dropline.ingest.campaign import FILE_NAME, SIDECARS, Campaign, CampaignErro
 from dropline.ingest.formats import Reject, Rejected, contents, perfdhcp, perfdhcp_forms, prefixes
 from dropline.ingest.formats.perfdhcp_forms import Form
 from dropline.ingest.formats.text import is_gzip, unpack
-from dropline.ingest.names import without_archive
+from dropline.ingest.names import ARCHIVES
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 HEAD_BYTES: Final = 64 * 1024
@@ -376,7 +376,7 @@ class _Walker:
 
     def folder(self, root: Path, unpacked: _Folder | Reject | None = None) -> Iterator[list[Found]]:
         """Yield the files below `root`, one list per non-empty scope; `unpacked` is the result of an archive."""
-        whole = Scope(root, slug(without_archive(root.name) if unpacked else root.name))
+        whole = Scope(root, slug(ARCHIVES.sub("", root.name) if unpacked else root.name))
         if isinstance(unpacked, Reject):
             yield [Found.at(root, whole, root.name, unpacked)]
             return
@@ -439,7 +439,7 @@ class _Walker:
     def unpacked(self, path: str, place: str, levels: int) -> _Folder | Reject | None:
         """Return the folder of an extracted archive, or a reject; None if the file is not an archive."""
         name = path.rpartition("/")[2]
-        if not self._room or without_archive(name) in {"", name}:
+        if not self._room or ARCHIVES.sub("", name) in {"", name}:
             return None
         if levels > archives.MOST_LEVELS:
             return Reject(1, f"an archive within {levels - 1} others", "unpack the outer ones, and ingest the folder")

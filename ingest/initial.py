@@ -91,7 +91,7 @@ def begin(folder: Path, lake: Lake) -> Begun:
     campaign = Campaign.parse(text.encode(), str(file))
     with file.open("x", encoding="utf-8") as written:
         written.write(text)
-    return Begun(file, len(outputs), sum(bool(campaign.path_values(item.path)) for item in outputs))
+    return Begun(file, len(outputs), sum(bool(campaign.match(item.path)) for item in outputs))
 
 
 def _told(found: Sequence[Found]) -> str:

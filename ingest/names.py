@@ -25,15 +25,16 @@ _ENDINGS: Final = frozenset(
         *("text", "tsv", "txt", "xml", "yaml", "yml"),
     }
 )
-_ARCHIVES: Final = re.compile(r"\.(?:tar(?:\.gz)?|tgz|zip)\Z", re.IGNORECASE)
-_INSTANT: Final = re.compile(
-    r"(?<!\d)(?:(?:19|20)\d\d([-_.]?)[01]\d\1[0-3]\d"  # 2026-11-20, 20261120
-    r"(?:[-_. t]?[0-2]\d[-_.:h]?[0-5]\d[-_.:m]?[0-5]\d(?:\.\d+)?s?z?"  # ... and a time
-    r"|[-_t][0-2]\d[-_.:h]?[0-5]\dz?(?![a-z]))?"
+ARCHIVES: Final = re.compile(r"\.(?:tar(?:\.gz)?|tgz|zip)\Z", re.IGNORECASE)
+_DATE: Final = r"(?:19|20)\d\d([-_.]?)[01]\d\1[0-3]\d"  # 2026-11-20, 20261120
+_DAY: Final = re.compile(rf"(?<!\d){_DATE}(?!\d)")
+_LAST_DAY: Final = re.compile(rf"(?<!\d){_DATE}\Z")
+_TIME: Final = re.compile(
+    rf"(?<!\d)(?:{_DATE}"
+    r"(?:[-_. t]?[0-2]\d[-_.:h]?[0-5]\d[-_.:m]?[0-5]\d(?:\.\d+)?s?z?|[-_t][0-2]\d[-_.:h]?[0-5]\dz?(?![a-z]))"
     r"|1[4-9]\d{8}(?:\d{3})?)(?!\d)",  # seconds or milliseconds since 1970
     re.IGNORECASE,
 )
-_DATE_DIGITS: Final = 8
 _NUMBERED: Final = re.compile(r"(?:(.*\w)[-_ ]+)?[(#]?([0-9]{1,9})\)?")
 # A rate behind or before a version or a size: `kea-2.2.800`, `800.2.2.0`, `800.4core`; not in an address of IPv4.
 _BESIDE_VERSION: Final = re.compile(
@@ -93,8 +94,17 @@ class Said(NamedTuple):
     repetition: int | None = None
 
 
+class Level(NamedTuple):
+    """The name of one folder, without the ending of an archive and times of day; a mere date is kept."""
+
+    text: str  # without a labelled repetition
+    repetition: str | None  # as in `run2-memfile`
+    words: str  # before the number
+    number: str  # as in `memfile (2)`, `memfile-2` or `2`
+
+
 class Name(NamedTuple):
-    """The name of one file, compared with similar names."""
+    """The name of one file or folder, compared with similar names."""
 
     tokens: tuple[_Parts, ...]  # its words in lower case, without ending and time, each split into letters and numbers
     counting: tuple[Slot, ...] = ()  # the numbers that count without a gap over the names of the same form
@@ -116,21 +126,20 @@ class Name(NamedTuple):
         `known` returns whether a word is a known part of the set-up. `alone`: the file holds a single report. The
         models tell a repetition from a number that counts trials, which goes with one rate only.
         """
-        own = self._own(rates)
+        own = self.own(rates)
+        steps = {two for one, two in self.paired if one in own}
         repetition = self._repetition(own, known)
-        said = self._count(repetition, own) if repetition else None
-        dropped = own | ({repetition} if repetition and (said is not None or self._is_step(repetition, own)) else set())
-        if repetition and said is None and not own and alone and rates and not self._is_frame_size(repetition):
-            dropped.add(repetition)  # it follows the rate in another unit
-        dropped |= {slot for slot, _ in _numbers(self.tokens) if self._is_short(slot[0]) and self._is_step(slot, own)}
+        said = self._count(repetition, steps) if repetition else None
+        # With a letter, as in `s03`, it is too little for a set-up.
+        dropped = own | {(at, n) for at, n in steps if len(self.tokens[at]) == 2 and len(self.tokens[at][0]) == 1}
+        if repetition:
+            # Without the rate in the name, it follows the rate in another unit.
+            follows = not own and alone and rates and self.tokens[repetition[0]][repetition[1]] not in _FRAME_SIZES
+            dropped |= {repetition} if said is not None or repetition in steps or follows else set()
         words = [word for at in range(len(self.tokens)) if (word := self._word(at, dropped)) and not known(word)]
         return Said(" ".join(words) or None, said)
 
-    def tells(self, rates: Collection[float]) -> bool:
-        """Return whether one of its numbers is the rate."""
-        return bool(self._own(rates))
-
-    def _own(self, rates: Collection[float]) -> set[Slot]:
+    def own(self, rates: Collection[float]) -> set[Slot]:
         """Return the numbers that are the rate, without one that equals it by chance: `1000rps_1000clients`."""
         equal = {slot for slot, number in _numbers(self.tokens) if number in rates}
         words = {(at, n): {*self.tokens[at], *(self.tokens[at - 1] if not n and at else ())} for at, n in equal}
@@ -168,29 +177,13 @@ class Name(NamedTuple):
         before = self.tokens[at - 1] if at else ()
         return (at, 0) if len(parts) == 1 and before in {(word,) for word in words} and _is_count(parts[0]) else None
 
-    def _count(self, slot: Slot, own: Collection[Slot]) -> int | None:
+    def _count(self, slot: Slot, steps: Collection[Slot]) -> int | None:
         """Return the number as a repetition, if it is one."""
-        number = self.tokens[slot[0]][slot[1]]
-        before = self._before(slot)
-        if before in _REPETITION:
-            return int(number)
-        if not _is_count(number) or self._is_step(slot, own):
-            return None
-        return int(number) if before in _EXECUTION or slot in self.counting else None
-
-    def _before(self, slot: Slot) -> str:
         at, part = slot
-        return self.tokens[at][part - 1] if part else self.tokens[at - 1][-1] if at else ""
-
-    def _is_step(self, slot: Slot, own: Collection[Slot]) -> bool:
-        return any((rate, slot) in self.paired for rate in own)
-
-    def _is_short(self, at: int) -> bool:
-        """Return whether a token is a letter and a number, as in `s03`: too little for a set-up."""
-        return len(self.tokens[at]) == 2 and len(self.tokens[at][0]) == 1
-
-    def _is_frame_size(self, slot: Slot) -> bool:
-        return self.tokens[slot[0]][slot[1]] in _FRAME_SIZES
+        number = self.tokens[at][part]
+        before = self.tokens[at][part - 1] if part else self.tokens[at - 1][-1] if at else ""
+        counts = _is_count(number) and slot not in steps and (before in _EXECUTION or slot in self.counting)
+        return int(number) if counts or before in _REPETITION else None
 
     def _word(self, at: int, dropped: Collection[Slot]) -> str | None:
         """Return a token as a word of the set-up, without the parts that have another meaning."""
@@ -236,7 +229,7 @@ def split(file: str) -> tuple[_Parts, ...]:
     stem = file.lower()
     while (ending := stem.rpartition("."))[0] and ending[2] in _ENDINGS:
         stem = ending[0]
-    stem = _BESIDE_VERSION.sub(r"\1 ", _LABELLED.sub(r"\1 ", _INSTANT.sub(" ", stem)))
+    stem = _BESIDE_VERSION.sub(r"\1 ", _LABELLED.sub(r"\1 ", _DAY.sub(" ", _TIME.sub(" ", stem))))
     stem = PHRASE.sub(lambda found: re.sub(r"[-_ .]", "", found[0]), stem)
     stem = VERSION.sub(with_version, stem)
     stem = THREADS.sub(
@@ -259,16 +252,23 @@ def counts(numbers: Collection[str]) -> bool:
     return len(values) == 1 or (values[0] < 2 and values[-1] - values[0] == len(values) - 1)
 
 
-@lru_cache(maxsize=1024)
-def numbered(level: str) -> tuple[str, str]:
-    """Return the words before the number of a folder, and the number, as in `memfile (2)`, `memfile-2` or `2`.
+@lru_cache(maxsize=4096)
+def level(name: str) -> Level:
+    """Return what the name of a folder tells by itself.
 
-    The day of a date is none: `2026-11-01`, `2026-11-02` may be before and after a change.
+    The day of a date is no number: `2026-11-01`, `2026-11-02` may be before and after a change.
     """
-    name = without_times(without_archive(level))
-    found = _NUMBERED.fullmatch(name)
-    is_date = any(each.end() == len(name) for each in _INSTANT.finditer(name))
-    return (found[1] or "", found[2]) if found and not is_date else ("", "")
+    name = _without(_TIME, ARCHIVES.sub("", name))
+    text = _without(REPETITION, name)
+    label = REPETITION.search(name)
+    repetition = label[label.lastgroup or 0].lstrip("rR") if label and "step" not in label[0].lower() else None
+    found = None if _LAST_DAY.search(name) else _NUMBERED.fullmatch(name)
+    return Level(text, repetition, (found[1] or "") if found else "", found[2] if found else "")
+
+
+def _without(pattern: re.Pattern[str], text: str) -> str:
+    kept = pattern.sub("", text)
+    return kept if kept == text else kept.strip("-_. ")
 
 
 def _count_all(numbers: Sequence[str]) -> bool:
@@ -277,29 +277,12 @@ def _count_all(numbers: Sequence[str]) -> bool:
     return len(numbers) >= _SEVERAL and len(values) == len(numbers) == max(values) - min(values) + 1
 
 
-def level_counts(level: str, above: str, beside: Collection[str]) -> bool:
+def level_counts(name: str, above: str, beside: Collection[str]) -> bool:
     """Return whether a folder's number counts repetitions; `beside` are the numbers of folders with the same words."""
-    words, number = numbered(level)
+    _, _, words, number = level(name)
     label = words or ("" if re.search(r"\d", above) else above)  # `4-threads/1` has its number
     before = re.split(r"[\W_]+", label.lower())[-1]
     return _is_count(number) and before not in _SET_UPS and counts(beside) and (not words or len(beside) > 1)
-
-
-def without_times(level: str) -> str:
-    """Return the name of a folder without times of day, as in `memfile_20261120-130142`; a mere date is kept."""
-    kept = _INSTANT.sub(lambda found: found[0] * (sum(map(str.isdecimal, found[0])) == _DATE_DIGITS), level)
-    return kept if kept == level else kept.strip("-_. ")
-
-
-def without_repetition(level: str) -> str:
-    """Return the name of a folder without a labelled repetition, as in `run2-memfile`."""
-    kept = REPETITION.sub("", level)
-    return kept if kept == level else kept.strip("-_. ")
-
-
-def without_archive(level: str) -> str:
-    """Return the name of a folder; strip the ending of an archive."""
-    return _ARCHIVES.sub("", level)
 
 
 def _is_count(number: str) -> bool:

@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
@@ -27,7 +26,7 @@ from dropline.ingest.context import (
     context_path,
     instant,
     labels_form,
-    levels,
+    numbers,
     quoted,
     sidecar_fields,
     watched,
@@ -146,13 +145,14 @@ class Ramps:
         if scope.place not in self._keys:
             self._keys[scope.place] = _keys(scope.campaign)
         keys = self._keys[scope.place]
-        fields = scope.campaign.path_values(item.path) if scope.campaign else {}
-        if keys is None or not (fields or around.name(item).is_plain):
+        match = scope.campaign.match(item.path) if scope.campaign else None
+        fields = match.groupdict() if match else {}
+        if keys is None or not (fields or around.name(item.folder, item.name).is_plain):
             raise _Other
         beside, said = self._sidecar(around, item.sidecar, content)
         source = f"{SIDECAR_OF}{item.sidecar.path}" if item.sidecar else ""
         rate = figures.facts[number][_RATE]
-        if rate is None or not 0 < rate < _MAX_RATE or rate in _numbers_in(item.folder):
+        if rate is None or not 0 < rate < _MAX_RATE or rate in numbers(item.folder):
             raise _Other
         own = _own(said, keys, rate, fields.get("offered_rate"))
         counts = [said.get(key) for key in keys.repetitions]
@@ -242,13 +242,6 @@ def _keys(campaign: Campaign | None) -> _Keys | None:
         own["command"][0],
         times,
     )
-
-
-@lru_cache(maxsize=1024)
-def _numbers_in(folder: str) -> frozenset[float]:
-    """Return the numbers in a folder's path: a rate among them would explain a level of it."""
-    bare = (float(level) for level in folder.split("/") if level.isdecimal())
-    return frozenset([*bare, *(number for *_, numbers in levels(folder) for number in numbers)])
 
 
 def _own(said: Row, keys: _Keys, rate: float, in_path: str | None) -> Row:
@@ -353,9 +346,9 @@ def _trials(trials: Sequence[Trial]) -> pa.Table:
 
 def _context_path(trial: Trial, known: Row) -> str:
     path, campaign = trial.item.path, trial.item.scope.campaign
-    fields, sources = campaign.path_fields(path) if campaign else {}, dict(trial.group.row["context_sources"])
-    beside = beside_fields(path, fields, sources, {trial.own["offered_rate"]})
-    return context_path(path, {**known, "repetition": trial.own["repetition"]}, beside=beside)
+    match, sources = campaign.match(path) if campaign else None, dict(trial.group.row["context_sources"])
+    beside = beside_fields(path, match, sources, {trial.own["offered_rate"]})
+    return context_path(path, {**known, "repetition": trial.own["repetition"]}, beside)
 
 
 def _figures(form: Form, figures: Figures, trials: Sequence[Trial]) -> Iterator[tuple[str, pa.Table]]:

@@ -5,7 +5,7 @@ import os.path
 import re
 from bisect import bisect
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -19,7 +19,7 @@ from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable
 from dropline.ingest.formats import READERS, Reject, Rejected, Row, contents, recognise
 from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_gzip, unpack
 from dropline.ingest.lake import Key, Version
-from dropline.ingest.names import Name, level_counts, names, numbered
+from dropline.ingest.names import Name, level, level_counts, names
 from dropline.ingest.rows import (
     Content,
     Outcome,
@@ -72,61 +72,49 @@ class Neighbours:
         self.machines: dict[str, list[Found]] = defaultdict(list)  # the files of each folder of machine facts
         self._served: dict[Found, set[str]] = defaultdict(set)  # sidecar -> stems of its outputs
         self._outputs: dict[str, dict[str, Found]] = defaultdict(dict)  # folder -> stem -> output
-        self._files: dict[str, list[str]] = defaultdict(list)  # folder -> names of the outputs
+        self._entries: dict[str, set[str]] = defaultdict(set)  # folder -> its outputs, folder/ -> its subfolders
         for item in items:
             if item.kind is Kind.MACHINE:
                 self.machines[item.folder].append(item)
             elif item.kind is Kind.OUTPUT:
                 stem = item.stem
-                self._files[item.folder].append(item.name)
+                self._entries[item.folder].add(item.name)
                 self._outputs[item.folder].setdefault(stem, item)
                 if item.sidecar:
                     self._served[item.sidecar].add(stem)
         # Sorted so that stems with a common prefix are adjacent.
         self._stems = {folder: sorted(outputs) for folder, outputs in self._outputs.items()}
         self._names: dict[str, dict[str, Name]] = {}  # folder -> parsed names; a cache of a method would be a cycle
-        self._folders: dict[str, set[str]] = defaultdict(set)  # folder -> names of its subfolders
         self._numbers: dict[tuple[str, str], set[str]] = defaultdict(set)  # folder, words -> numbers of its subfolders
-        for folder in self._files:
-            levels = folder.split("/")
-            for at, level in enumerate(levels):
-                self._folders["/".join(levels[:at])].add(level)
-                words, number = numbered(level)
+        for folder in self._outputs:
+            for above, name in _levels(folder):
+                self._entries[f"{above}/"].add(name)
+                _, _, words, number = level(name)
                 if number:  # a folder without one beside `1` and `2` does not disturb their count
-                    self._numbers["/".join(levels[:at]), words].add(number)
+                    self._numbers[above, words].add(number)
 
     def is_shared(self, sidecar: Found) -> bool:
         """Return whether several processes share a sidecar."""
         return len(self._served[sidecar]) > 1
 
-    def name(self, item: Found) -> Name:
-        """Return the parsed name of an output, compared with the others in its folder."""
-        return self._parsed(item.folder, self._files[item.folder], item.name)
-
-    def _parsed(self, place: str, beside: Collection[str], name: str) -> Name:
+    def name(self, place: str, name: str) -> Name:
+        """Return the parsed name of an output in the folder `place`, or of a folder in `place/`, beside the others."""
         if place not in self._names:
-            self._names[place] = names(beside)
+            self._names[place] = names(self._entries[place])
         return self._names[place].get(name) or names([name])[name]
 
-    def folders(self, item: Found) -> Iterator[tuple[int, Name]]:
-        """Yield index and parsed name of each folder in the path that may have the rate and more in its name."""
-        levels = item.folder.split("/")
-        for at, level in enumerate(levels):
-            if _LARGE.search(level) and not level.isdecimal():
-                above = "/".join(levels[:at])
-                name = self._parsed(f"{above}/", self._folders[above], level)
-                if not name.is_plain:
-                    yield at, name
-
-    def level(self, item: Found) -> int | None:
-        """Return the index in the path of the folder whose number counts repetitions, or None."""
-        levels = item.folder.split("/")
-        for at in reversed(range(len(levels))):
-            above = levels[at - 1] if at else ""
-            words, number = numbered(levels[at])
-            if number and level_counts(levels[at], above, self._numbers["/".join(levels[:at]), words]):
-                return at
-        return None
+    def levels(self, folder: str) -> tuple[int | None, tuple[tuple[int, Name], ...]]:
+        """Return the `level` and `folders` of a Context."""
+        counting, rated = None, []
+        for at, (above, name) in enumerate(_levels(folder)):
+            _, _, words, number = level(name)
+            if number and level_counts(name, above.rpartition("/")[2], self._numbers[above, words]):
+                counting = at
+            if _LARGE.search(name) and not name.isdecimal():
+                parsed = self.name(f"{above}/", name)
+                if not parsed.is_plain:
+                    rated.append((at, parsed))
+        return counting, tuple(rated)
 
     def beside(self, item: Found) -> Found | None:
         """Return the output that a file of counters belongs to: the one with the longest common name prefix.
@@ -305,9 +293,8 @@ class Resolver:
             # The digest in the sidecar is that of the output before someone gzipped it.
             _sha256(unpack(content.data, MAX_TEXT_BYTES)[0]) if is_gzip(content.data) else content.sha256,
             shared=sidecar is not None and around.is_shared(sidecar),
-            name=around.name(item),
-            level=around.level(item),
-            folders=tuple(around.folders(item)),
+            name=around.name(item.folder, item.name),
+            levels=around.levels(item.folder),
         )
         if sidecar and isinstance(said, Rejected):
             return replace(context, warnings=(*context.warnings, f"sidecar {sidecar.path} cannot be used: {said}"))
@@ -339,6 +326,12 @@ class Resolver:
         outcome = context_file(item, campaign, content, item.kind.value)
         outcome.raw |= {"context_sha256": known.context_sha256, "status": known.status}
         return outcome
+
+
+def _levels(path: str) -> Iterator[tuple[str, str]]:
+    """Yield the folder above, and the name, of each folder in a path."""
+    names = path.split("/")
+    return (("/".join(names[:at]), name) for at, name in enumerate(names))
 
 
 def _sha256(data: bytes) -> str:

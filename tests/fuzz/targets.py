@@ -177,7 +177,7 @@ def _check_campaign(name: str, data: bytes) -> None:
     except CampaignError as error:
         assert str(error).startswith(name)
         return
-    found.path_values(_TRIAL)
+    found.match(_TRIAL)
     found.ignores(_TRIAL)
     stored(name, "campaigns", campaign_row("campaign", found), data)
 

@@ -77,9 +77,9 @@ def test_a_template_takes_a_path_apart(template, path, said):
 
 def test_the_first_matching_template_speaks():
     read = campaign("campaign: a\npath: ['{backend}/{_}.txt', '{scenario}/{_}']\n")
-    assert read.path_values("mysql/1.txt") == {"backend": "mysql"}
-    assert read.path_values("renew/1.log") == {"scenario": "renew"}
-    assert read.path_values("a/b/c") == {}
+    assert read.match("mysql/1.txt").groupdict() == {"backend": "mysql"}
+    assert read.match("renew/1.log").groupdict() == {"scenario": "renew"}
+    assert read.match("a/b/c") is None
 
 
 names = st.text(st.characters(blacklist_characters="/_", min_codepoint=33), min_size=1, max_size=8)

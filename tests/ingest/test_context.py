@@ -196,14 +196,14 @@ def test_own_sidecar_fields_replace_the_known_ones_and_values_are_translated():
 def test_folders_of_repetitions_count_and_do_not_name_the_set_up(path, repetition, folder):
     row, sources, _ = resolve(path=path)
     assert (row.get("repetition"), sources.get("repetition")) == (repetition, "path" if repetition else None)
-    assert (row["name_words"] or ".") == folder == context_path(path, {})
+    assert (row["name_words"] or ".") == folder == context_path(path, {}, {})
 
 
 def test_a_folder_that_names_the_rate_or_a_word_of_the_configuration_does_not_name_the_set_up():
     known = {"backend": "lmdb", "offered_rate": 300.0}
-    assert context_path("dns/dnsblast-one-cpu/LMDB/r1/00300pps/dnsblast.out", known) == "dns/dnsblast-one-cpu"
-    assert context_path("ramp/lmdb/Q00300-r2/dnsperf.out", known) == "ramp"
-    assert context_path("ramp/mysql/Q00500-r2/dnsperf.out", known) == "ramp/mysql/Q00500"
+    assert context_path("dns/dnsblast-one-cpu/LMDB/r1/00300pps/dnsblast.out", known, {}) == "dns/dnsblast-one-cpu"
+    assert context_path("ramp/lmdb/Q00300-r2/dnsperf.out", known, {}) == "ramp"
+    assert context_path("ramp/mysql/Q00500-r2/dnsperf.out", known, {}) == "ramp/mysql/Q00500"
 
 
 @pytest.mark.parametrize(("version", "threading"), [("2.2.0", "single"), ("2.4.0", "multi")])

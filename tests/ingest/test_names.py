@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dropline.ingest.names import Said, level_counts, names, split, without_archive
+from dropline.ingest.names import ARCHIVES, Said, level_counts, names, split
 
 RATES = (1000, 2000, 4000, 10_000)
 
@@ -117,7 +117,7 @@ def test_a_folder_called_by_a_number_counts_repetitions_if_its_neighbours_count(
 
 
 def test_an_archive_is_called_as_its_folder_would_be():
-    assert [without_archive(name) for name in ("run1.tar.gz", "run1.tgz", "run1.ZIP", "run1")] == ["run1"] * 4
+    assert [ARCHIVES.sub("", name) for name in ("run1.tar.gz", "run1.tgz", "run1.ZIP", "run1")] == ["run1"] * 4
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="/\0"), min_size=1, max_size=40), unique=True, max_size=6))
