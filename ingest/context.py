@@ -7,6 +7,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -53,7 +54,7 @@ _SERVER_COLUMNS: Final = (
 _VALUES: Final = (str, int, float)
 _SEVERAL: Final = (dict, list)
 _DIGITS: Final = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)(k(?![a-z])|k(?=[pq]ps))?")
-_CONFIGURATION: Final = tuple(name for name, _ in CONFIGURATION)
+_CONFIGURATION: Final = frozenset(name for name, _ in CONFIGURATION)
 _VERSIONS: Final = re.compile(r"[0-9]+(?:\.[0-9]+)+")
 _FILE_NAME: Final = "file name"
 _BANNER: Final = "banner"
@@ -448,15 +449,10 @@ def _is_known(word: str, above: str, facts: Row, known: Row) -> bool:
         return True
     if any(word in words_of(name) for name in above.split("/")) or _tells(told(word), known):
         return True
-    for column in _CONFIGURATION if word not in UNCLEAR else ():
-        if (value := known.get(column)) is None:
-            continue
-        try:
-            meant = normalise(column, word)
-        except ValueError:
-            continue
-        if meant.get(column) == value and _tells(meant, known):
-            return True
+    for column in _CONFIGURATION & known.keys() if word not in UNCLEAR else ():
+        with suppress(ValueError):
+            if _tells(normalise(column, word), known):
+                return True
     return False
 
 

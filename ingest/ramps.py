@@ -37,7 +37,7 @@ from dropline.ingest.formats.perfdhcp_forms import FACTS, Figures, Form
 from dropline.ingest.formats.perfdhcp_lines import INTERIM
 from dropline.ingest.resolve import Neighbours, Resolver
 from dropline.ingest.rows import Content, Outcome, context_file, raw_row, table, trial_id
-from dropline.ingest.schema import CONFIGURATION, TABLES
+from dropline.ingest.schema import TABLES
 from dropline.ingest.synonyms import normalise
 
 _RATE: Final = FACTS.index("offered_rate")
@@ -141,7 +141,7 @@ class Ramps:
                 yield trial
 
     def _trial(self, number: int, item: Found, content: Content, form: Form, figures: Figures) -> Trial:
-        scope, around = item.scope, self._resolver.around(item)
+        scope, around = item.scope, self._resolver.around(item.scope.place)
         if scope.place not in self._keys:
             self._keys[scope.place] = _keys(scope.campaign)
         keys = self._keys[scope.place]
@@ -187,7 +187,7 @@ class Ramps:
         """Return the sidecar of a report, and what it says; only its own will do."""
         if sidecar is None:
             return None, {}
-        if around.is_shared(sidecar):
+        if sidecar in around.shared:
             raise _Other
         try:
             beside = self._resolver.content(sidecar)
@@ -328,9 +328,8 @@ def _trials(trials: Sequence[Trial]) -> pa.Table:
             **{name: [trial.figures.facts[trial.number][at] for trial in those] for at, name in enumerate(FACTS)},
         }
         if "repetition" in own:  # then they come from several folders
-            known = {name: group.row.get(name) for name, _ in CONFIGURATION}
             places = {trial.item.folder: trial for trial in those}
-            folders = {folder: _context_path(trial, known) for folder, trial in places.items()}
+            folders = {folder: _context_path(trial) for folder, trial in places.items()}
             own["context_path"] = [folders[trial.item.folder] for trial in those]
         for name, values in columns.items():
             values += own[name] if name in own else [group.row.get(name)] * len(those)
@@ -344,11 +343,11 @@ def _trials(trials: Sequence[Trial]) -> pa.Table:
     return table("trials", {**columns, "context_sources": maps})
 
 
-def _context_path(trial: Trial, known: Row) -> str:
-    path, campaign = trial.item.path, trial.item.scope.campaign
-    match, sources = campaign.match(path) if campaign else None, dict(trial.group.row["context_sources"])
-    beside = beside_fields(path, match, sources, {trial.own["offered_rate"]})
-    return context_path(path, {**known, "repetition": trial.own["repetition"]}, beside)
+def _context_path(trial: Trial) -> str:
+    path, campaign, known = trial.item.path, trial.item.scope.campaign, trial.group.row | trial.own
+    match = campaign.match(path) if campaign else None
+    beside = beside_fields(path, match, dict(known["context_sources"]), {known["offered_rate"]})
+    return context_path(path, known, beside)
 
 
 def _figures(form: Form, figures: Figures, trials: Sequence[Trial]) -> Iterator[tuple[str, pa.Table]]:

@@ -1,6 +1,5 @@
 """Parsing of a file with its context: neighbours, sidecar, server configuration, machine facts."""
 
-import hashlib
 import os.path
 import re
 from bisect import bisect
@@ -8,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
+from hashlib import sha256
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
@@ -60,7 +60,7 @@ def server_configs(found: Iterable[Found], read: Read) -> Iterator[ServerConfig]
             try:
                 data, _ = read(item, MAX_BYTES)
                 row = {name: value for name, value in item.reader.parse(data).items() if name != "settings"}
-                yield ServerConfig(row, item.scope.place, item.path, _sha256(data))
+                yield ServerConfig(row, item.scope.place, item.path, sha256(data).hexdigest())
             except Rejected:  # reported by its own outcome
                 continue
 
@@ -70,9 +70,9 @@ class Neighbours:
 
     def __init__(self, items: Sequence[Found]) -> None:
         self.machines: dict[str, list[Found]] = defaultdict(list)  # the files of each folder of machine facts
-        self._served: dict[Found, set[str]] = defaultdict(set)  # sidecar -> stems of its outputs
         self._outputs: dict[str, dict[str, Found]] = defaultdict(dict)  # folder -> stem -> output
         self._entries: dict[str, set[str]] = defaultdict(set)  # folder -> its outputs, folder/ -> its subfolders
+        served: dict[Found, set[str]] = defaultdict(set)  # sidecar -> stems of its outputs
         for item in items:
             if item.kind is Kind.MACHINE:
                 self.machines[item.folder].append(item)
@@ -81,7 +81,8 @@ class Neighbours:
                 self._entries[item.folder].add(item.name)
                 self._outputs[item.folder].setdefault(stem, item)
                 if item.sidecar:
-                    self._served[item.sidecar].add(stem)
+                    served[item.sidecar].add(stem)
+        self.shared = {sidecar for sidecar, stems in served.items() if len(stems) > 1}  # by several processes
         # Sorted so that stems with a common prefix are adjacent.
         self._stems = {folder: sorted(outputs) for folder, outputs in self._outputs.items()}
         self._names: dict[str, dict[str, Name]] = {}  # folder -> parsed names; a cache of a method would be a cycle
@@ -92,10 +93,6 @@ class Neighbours:
                 _, _, words, number = level(name)
                 if number:  # a folder without one beside `1` and `2` does not disturb their count
                     self._numbers[above, words].add(number)
-
-    def is_shared(self, sidecar: Found) -> bool:
-        """Return whether several processes share a sidecar."""
-        return len(self._served[sidecar]) > 1
 
     def name(self, place: str, name: str) -> Name:
         """Return the parsed name of an output in the folder `place`, or of a folder in `place/`, beside the others."""
@@ -149,7 +146,7 @@ class Resolver:
         self.named = named or (known.campaign if known else lambda _, said: said)  # the campaign that sidecars name
         self._bytes, self._configs = read, configs
         self._known: Known | dict[Key, Version] = known or {}
-        self._neighbours = lru_cache(maxsize=_HELD)(lambda place: Neighbours(self._files[place]))
+        self.around = lru_cache(maxsize=_HELD)(lambda place: Neighbours(self._files[place]))  # files of the same scope
         self._machine = lru_cache(maxsize=_HELD)(self._load_machine)
         self._host_id = lru_cache(maxsize=_HELD)(self._load_host_id)
         self._said = lru_cache(maxsize=16)(self._load_sidecar)
@@ -165,10 +162,6 @@ class Resolver:
     def _servers(self) -> ServerConfigs:
         found = chain.from_iterable(self._files.values())
         return ServerConfigs(server_configs(found, self._bytes) if self._configs is None else self._configs)
-
-    def around(self, item: Found) -> Neighbours:
-        """Return the groups of the files of its scope."""
-        return self._neighbours(item.scope.place)
 
     def _outcome(self, item: Found) -> Outcome:
         if item.reject and item.kind is Kind.UNREADABLE:
@@ -202,7 +195,7 @@ class Resolver:
         """Return the bytes of a file; raise Unreadable."""
         limit = _MAX_SIDECAR_BYTES if item.kind is Kind.SIDECAR else MAX_BYTES
         data, modified_us = self._bytes(item, limit)
-        return Content(data, modified_us, _sha256(data))
+        return Content(data, modified_us, sha256(data).hexdigest())
 
     def _notes(self, item: Found, content: Content) -> Outcome:
         """Return the outcome of notes: a report may follow far below their head."""
@@ -225,7 +218,7 @@ class Resolver:
         """Parse one folder of machine facts; the host is written with its first new file."""
         outcomes: dict[str, Outcome] = {}
         contents: dict[str, tuple[Found, Content]] = {}
-        for item in self._neighbours(scope).machines[folder]:
+        for item in self.around(scope).machines[folder]:
             try:
                 contents[item.name] = item, self.content(item)
             except Unreadable as error:
@@ -246,7 +239,7 @@ class Resolver:
 
     def _load_host_id(self, scope: str) -> str | None:
         """Return the machine under test: the one so named, else the only one of the campaign."""
-        folders = list(self._neighbours(scope).machines)
+        folders = list(self.around(scope).machines)
         campaign = self._files[scope][0].scope.campaign
         if named := [folder for folder, role in (campaign.machines if campaign else {}).items() if role == "server"]:
             folders = [folder for folder in folders if folder == named[0]]
@@ -269,7 +262,7 @@ class Resolver:
     def _campaign(self, item: Found) -> str:
         """Return the campaign of a file: from its campaign.yaml, its sidecar, or its folder."""
         if item.kind is Kind.WATCHED:
-            beside = self.around(item).beside(item)
+            beside = self.around(item.scope.place).beside(item)
             return self._campaign(beside) if beside else item.scope.name
         if item.scope.campaign or item.kind not in {Kind.OUTPUT, Kind.SIDECAR}:
             return item.scope.name
@@ -280,7 +273,7 @@ class Resolver:
 
     def context(self, item: Found, content: Content) -> Context:
         """Return everything that is joined to an output."""
-        around = self.around(item)
+        around = self.around(item.scope.place)
         sidecar = item.sidecar
         said = self._said(sidecar) if sidecar else None
         context = gather(
@@ -291,8 +284,8 @@ class Resolver:
             (sidecar.path, said) if sidecar and isinstance(said, dict) else None,
             self._host_id(item.scope.place),
             # The digest in the sidecar is that of the output before someone gzipped it.
-            _sha256(unpack(content.data, MAX_TEXT_BYTES)[0]) if is_gzip(content.data) else content.sha256,
-            shared=sidecar is not None and around.is_shared(sidecar),
+            sha256(unpack(content.data, MAX_TEXT_BYTES)[0]).hexdigest() if is_gzip(content.data) else content.sha256,
+            shared=sidecar in around.shared,
             name=around.name(item.folder, item.name),
             levels=around.levels(item.folder),
         )
@@ -308,7 +301,7 @@ class Resolver:
         return output(item, campaign, content, context, list(found))
 
     def _watched(self, item: Found, content: Content) -> Outcome:
-        beside = self.around(item).beside(item)
+        beside = self.around(item.scope.place).beside(item)
         moments = re.findall("before|after", item.name)
         own = {"beside": beside.stem if beside else None, "moment": moments[-1] if moments else None}
         campaign, context = self._campaign(beside) if beside else item.scope.name, Context(own=own)
@@ -332,10 +325,6 @@ def _levels(path: str) -> Iterator[tuple[str, str]]:
     """Yield the folder above, and the name, of each folder in a path."""
     names = path.split("/")
     return (("/".join(names[:at]), name) for at, name in enumerate(names))
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
 
 
 def _refusal(item: Found, content: Content) -> Reject:
