@@ -16,7 +16,7 @@ from typing import Any, Final
 from dropline.ingest.campaign import FIELDS, Campaign
 from dropline.ingest.formats import Rejected, Row
 from dropline.ingest.formats.perfdhcp_options import told_by_command
-from dropline.ingest.names import Name, level, split, words_of
+from dropline.ingest.names import Name, level, numbers, split, words_of
 from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.servers import kea
 from dropline.ingest.synonyms import UNCLEAR, normalise, told
@@ -53,7 +53,6 @@ _SERVER_COLUMNS: Final = (
 # Quicker to ask for than unions:
 _VALUES: Final = (str, int, float)
 _SEVERAL: Final = (dict, list)
-_DIGITS: Final = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)(k(?![a-z])|k(?=[pq]ps))?")
 _CONFIGURATION: Final = frozenset(name for name, _ in CONFIGURATION)
 _VERSIONS: Final = re.compile(r"[0-9]+(?:\.[0-9]+)+")
 _FILE_NAME: Final = "file name"
@@ -405,12 +404,13 @@ def context_path(path: str, known: Mapping[str, Any], beside: Mapping[int, str])
     rate, repetition = known.get("offered_rate"), known.get("repetition")
     own = []
     for at, name in enumerate(path.split("/")[:-1]):
-        text = level(name).text
-        word = text.lower()
-        if at in beside:
-            own.append(_unknown(beside[at], known))
-        elif not (word in words or rate in numbers(text) or (word.isdecimal() and int(word) == repetition)):
-            own.append(_unknown(text, known))
+        text = beside.get(at, level(name).text)
+        is_repetition = text.isdecimal() and int(text) == repetition
+        if at not in beside and (text.lower() in words or rate in numbers(text) or is_repetition):
+            continue
+        every = words_of(text)
+        left = [word for word in every if not _tells(told(word), known)]
+        own.append(text if len(left) == len(every) else "-".join(left))
     return "/".join(filter(None, own)) or "."
 
 
@@ -430,13 +430,6 @@ def beside_fields(
     return {at: (words or "").replace(" ", "-") for at, words in said}
 
 
-def _unknown(level: str, known: Mapping[str, Any]) -> str:
-    """Return the name of a folder without the words that tell what is known of the configuration."""
-    every = words_of(level)
-    left = [word for word in every if not _tells(told(word), known)]
-    return level if len(left) == len(every) else "-".join(left)
-
-
 def _tells(meant: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
     """Return whether a word means something, and all of it is known."""
     return bool(meant) and all(known.get(column) == value for column, value in meant.items())
@@ -454,12 +447,6 @@ def _is_known(word: str, above: str, facts: Row, known: Row) -> bool:
             if _tells(normalise(column, word), known):
                 return True
     return False
-
-
-@lru_cache(maxsize=4096)
-def numbers(text: str) -> frozenset[float]:
-    """Return the numbers in a path or a name; `10k` is 10000."""
-    return frozenset(float(digits) * (1000 if thousands else 1) for digits, thousands in _DIGITS.findall(text))
 
 
 def sidecar_fields(campaign: Campaign | None) -> Iterable[tuple[str, str]]:

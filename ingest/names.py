@@ -141,7 +141,7 @@ class Name(NamedTuple):
 
     def own(self, rates: Collection[float]) -> set[Slot]:
         """Return the numbers that are the rate, without one that equals it by chance: `1000rps_1000clients`."""
-        equal = {slot for slot, number in _numbers(self.tokens) if number in rates}
+        equal = {slot for slot, number in _slots(self.tokens) if number in rates}
         words = {(at, n): {*self.tokens[at], *(self.tokens[at - 1] if not n and at else ())} for at, n in equal}
         counted = {slot for slot in equal if not _QUANTITY.isdisjoint(words[slot])}
         meant = {slot for slot in equal if _is_rate(self.tokens[slot[0]]) or "r" in words[slot]} or equal - counted
@@ -298,7 +298,13 @@ def _is_rate(parts: _Parts) -> bool:
     return len(parts) == 2 and bool(behind in _STEP_BEHIND or (found and len(behind) > 1))
 
 
-def _numbers(tokens: Sequence[_Parts]) -> Iterable[tuple[Slot, float]]:
+@lru_cache(maxsize=4096)
+def numbers(name: str) -> frozenset[float]:
+    """Return the numbers in the name of a folder that may be a rate."""
+    return frozenset(number for _, number in _slots(split(name)))
+
+
+def _slots(tokens: Sequence[_Parts]) -> Iterable[tuple[Slot, float]]:
     """Yield the numbers of a name that may be a rate; `10k` is 10000."""
     for at, parts in enumerate(tokens):
         for n, part in enumerate(parts):

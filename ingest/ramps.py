@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
@@ -26,7 +27,6 @@ from dropline.ingest.context import (
     context_path,
     instant,
     labels_form,
-    numbers,
     quoted,
     sidecar_fields,
     watched,
@@ -35,6 +35,7 @@ from dropline.ingest.files import Found, Kind, Unreadable
 from dropline.ingest.formats import Row, perfdhcp
 from dropline.ingest.formats.perfdhcp_forms import FACTS, Figures, Form
 from dropline.ingest.formats.perfdhcp_lines import INTERIM
+from dropline.ingest.names import level, numbers
 from dropline.ingest.resolve import Neighbours, Resolver
 from dropline.ingest.rows import Content, Outcome, context_file, raw_row, table, trial_id
 from dropline.ingest.schema import TABLES
@@ -152,7 +153,7 @@ class Ramps:
         beside, said = self._sidecar(around, item.sidecar, content)
         source = f"{SIDECAR_OF}{item.sidecar.path}" if item.sidecar else ""
         rate = figures.facts[number][_RATE]
-        if rate is None or not 0 < rate < _MAX_RATE or rate in numbers(item.folder):
+        if rate is None or not 0 < rate < _MAX_RATE or rate in _numbers_in(item.folder):
             raise _Other
         own = _own(said, keys, rate, fields.get("offered_rate"))
         counts = [said.get(key) for key in keys.repetitions]
@@ -242,6 +243,12 @@ def _keys(campaign: Campaign | None) -> _Keys | None:
         own["command"][0],
         times,
     )
+
+
+@lru_cache(maxsize=1024)
+def _numbers_in(folder: str) -> frozenset[float]:
+    """Return the numbers in a folder's path: a rate among them would explain a level of it."""
+    return frozenset().union(*(numbers(name) | numbers(level(name).text) for name in folder.split("/")))
 
 
 def _own(said: Row, keys: _Keys, rate: float, in_path: str | None) -> Row:
