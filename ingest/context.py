@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -78,6 +78,8 @@ _DIGESTED: Final = json.JSONEncoder(sort_keys=True, default=str, separators=(","
 
 Claim = tuple[str, Any, str]
 """A value that one source gives for a column: (column, value, source)."""
+Names = tuple[Name | None, int | None, tuple[tuple[int, Name], ...]]
+"""What `name`, `level` and `folders` of a Context are."""
 WATCHED: Final = ("host", "label", "metric", "unit", "value")  # of schema.OBSERVATIONS, in the order of `_digested`
 Watched = tuple[str | None, str | None, str, str, float]
 Labels = tuple[tuple[str | None, ...], ...]
@@ -286,13 +288,12 @@ def gather(
     sha256: str = "",
     *,
     shared: bool = False,
-    name: Name | None = None,
-    levels: tuple[int | None, tuple[tuple[int, Name], ...]] = (None, ()),
+    names: Callable[[], Names] = lambda: (None, None, ()),
 ) -> Context:
     """Collect the context of the output `path`, with digest `sha256`, in the campaign's `scope`.
 
     `sidecar` is the path and contents of the output's sidecar, if it has one; `shared` says that it serves other
-    processes, too. `name` and `levels` (`level` and `folders` of Context) are used if no path template matches.
+    processes, too. `names` is asked if no path template matches.
     """
     values = campaign.values if campaign else {}
     notes: list[str] = []
@@ -327,8 +328,7 @@ def gather(
     defaults = _claims(campaign.said, _DEFAULTS, {}, notes) if campaign else []
     if server:
         claims = [*_server_claims(server, [*claims, *defaults]), *claims]
-    if match or (name and name.is_plain):
-        name = None
+    name, counting, rated = (None, None, ()) if match else names()
     if not match:
         words = [word for folder in folders for word in words_of(folder)]
         claims += _named([*words, *(name.words if name else ())], {column for column, *_ in claims})
@@ -340,7 +340,6 @@ def gather(
         claims += _named(words_of(folder), better)
     claims += defaults
     own = {"host_id": host_id, "server_config_id": server.row["server_config_id"] if server else None}
-    counting, rated = (None, ()) if match else levels
     return Context(
         tuple(claims), tuple(notes), tuple(watched(contents)), own, path, shared, name, counting, rated, match
     )

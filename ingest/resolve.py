@@ -6,7 +6,7 @@ from bisect import bisect
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from hashlib import sha256
 from itertools import chain
 from typing import Any, Final, NamedTuple
@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from dropline.ingest import figures, machines, unsupported
 from dropline.ingest.campaign import slug
 from dropline.ingest.change_detection import Known
-from dropline.ingest.context import Context, ServerConfig, ServerConfigs, gather, read_sidecar
+from dropline.ingest.context import Context, Names, ServerConfig, ServerConfigs, gather, read_sidecar
 from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope, whole
 from dropline.ingest.formats import READERS, Reject, Rejected, Row, contents, recognise
 from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_gzip, unpack
@@ -100,10 +100,10 @@ class Neighbours:
             self._names[place] = names(self._entries[place])
         return self._names[place].get(name) or names([name])[name]
 
-    def levels(self, folder: str) -> tuple[int | None, tuple[tuple[int, Name], ...]]:
-        """Return the `level` and `folders` of a Context."""
-        counting, rated = None, []
-        for at, (above, name) in enumerate(_levels(folder)):
+    def names(self, item: Found) -> Names:
+        """Return what the names of an output and its folders tell beside others."""
+        own, counting, rated = self.name(item.folder, item.name), None, []
+        for at, (above, name) in enumerate(_levels(item.folder)):
             _, _, words, number = level(name)
             if number and level_counts(name, above.rpartition("/")[2], self._numbers[above, words]):
                 counting = at
@@ -111,7 +111,7 @@ class Neighbours:
                 parsed = self.name(f"{above}/", name)
                 if not parsed.is_plain:
                     rated.append((at, parsed))
-        return counting, tuple(rated)
+        return None if own.is_plain else own, counting, tuple(rated)
 
     def beside(self, item: Found) -> Found | None:
         """Return the output that a file of counters belongs to: the one with the longest common name prefix.
@@ -286,8 +286,7 @@ class Resolver:
             # The digest in the sidecar is that of the output before someone gzipped it.
             sha256(unpack(content.data, MAX_TEXT_BYTES)[0]).hexdigest() if is_gzip(content.data) else content.sha256,
             shared=sidecar in around.shared,
-            name=around.name(item.folder, item.name),
-            levels=around.levels(item.folder),
+            names=partial(around.names, item),
         )
         if sidecar and isinstance(said, Rejected):
             return replace(context, warnings=(*context.warnings, f"sidecar {sidecar.path} cannot be used: {said}"))
