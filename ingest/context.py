@@ -348,12 +348,8 @@ def gather(
 def _named(names: Sequence[str], known: Collection[str]) -> list[Claim]:
     """Return what the words of names say of columns that are not `known`; two words that differ say nothing."""
     said = [*map(told, names)]
-    claims: list[Claim] = []
-    for column in _IN_NAMES:
-        meant = {each[column] for each in said if column in each}
-        if column not in known and len(meant) == 1:
-            claims.append((column, meant.pop(), _NAMES))
-    return claims
+    meant = {column: {each[column] for each in said if column in each} for column in _IN_NAMES if column not in known}
+    return [(column, values.pop(), _NAMES) for column, values in meant.items() if len(values) == 1]
 
 
 def _of_server(claims: Collection[Claim], tool: str | None) -> list[Claim]:

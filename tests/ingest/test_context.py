@@ -30,10 +30,10 @@ def known(*configs):
     return ServerConfigs(configs)
 
 
-def resolve(sidecar=None, *, path="a/1.txt", campaign=None, servers=None, facts=TEXT, alone=True):
+def resolve(sidecar=None, *, path="a/1.txt", campaign=None, servers=None, facts=TEXT, alone=True, level=None):
     read = Campaign.parse(campaign.encode()) if campaign else None
     beside = ("a/1.json", sidecar) if sidecar is not None else None
-    context = gather(path, "/data", read, servers or ServerConfigs(), beside)
+    context = gather(path, "/data", read, servers or ServerConfigs(), beside, names=lambda: (None, level, ()))
     row = context.resolve(facts, alone=alone)
     return row, dict(row["context_sources"]), context
 
@@ -186,15 +186,15 @@ def test_own_sidecar_fields_replace_the_known_ones_and_values_are_translated():
         ("a/run-12/1.txt", 12, "a"),
         ("Rep1/a/repetition_2/1.txt", 2, "a"),
         ("runs/1.txt", None, "runs"),
-        ("warm/r2/1.txt", 2, "warm"),
-        ("ramp-r3/1.txt", 3, "ramp"),
+        ("warm-2/r2/1.txt", 2, "warm-2"),
+        ("ramp-r3_20261120-130142/1.txt", 3, "ramp"),
         ("dell-r340/1.txt", None, "dell-r340"),
         ("rep/1.txt", None, "rep"),
         ("1.txt", None, "."),
     ],
 )
 def test_folders_of_repetitions_count_and_do_not_name_the_set_up(path, repetition, folder):
-    row, sources, _ = resolve(path=path)
+    row, sources, _ = resolve(path=path, level=0 if repetition else None)
     assert (row.get("repetition"), sources.get("repetition")) == (repetition, "path" if repetition else None)
     assert (row["name_words"] or ".") == folder == context_path(path, {}, {})
 
