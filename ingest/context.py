@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -160,7 +160,7 @@ class Context:
         whole = bool(facts.get("completed")) or (planned is not None and sent is not None and sent >= planned)
         completed = whole and bool(resolved.get("completed", True))
         offered = {*rates, *filter(None, [resolved.get("offered_rate")])}
-        for column, value, _ in _of_server(_named(banner.words, {*resolved}), tool) if banner else ():
+        for column, value, _ in _of_server(_named(map("".join, banner.tokens), {*resolved}), tool) if banner else ():
             resolved[column], sources[column] = value, _BANNER
         threads, by = resolved.get("threads"), sources.get("threads", "")
         # Kea may ignore its own thread-pool-size.
@@ -330,8 +330,8 @@ def gather(
         claims = [*_server_claims(server, [*claims, *defaults]), *claims]
     name, counting, rated = (None, None, ()) if match else names()
     if not match:
-        words = [word for folder in folders for word in words_of(folder)]
-        claims += _named([*words, *(name.words if name else ())], {column for column, *_ in claims})
+        words = [word for each in (path.split("/") if name else folders) for word in words_of(each)]
+        claims += _named(words, {column for column, *_ in claims})
     if not campaign:
         folder = scope.rpartition("/")[2]
         better = {column for column, *_ in claims}
@@ -345,7 +345,7 @@ def gather(
     )
 
 
-def _named(names: Sequence[str], known: Collection[str]) -> list[Claim]:
+def _named(names: Iterable[str], known: Collection[str]) -> list[Claim]:
     """Return what the words of names say of columns that are not `known`; two words that differ say nothing."""
     said = [*map(told, names)]
     meant = {column: {each[column] for each in said if column in each} for column in _IN_NAMES if column not in known}

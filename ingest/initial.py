@@ -13,7 +13,7 @@ from dropline.ingest.change_detection import Known
 from dropline.ingest.files import Found, IntakeError, Kind, survey
 from dropline.ingest.identity import Identities
 from dropline.ingest.lake import Lake
-from dropline.ingest.names import COUNTING, REPETITION, level_counts, split, words_of
+from dropline.ingest.names import COUNTING, REPETITION, level_counts, numbers, words_of
 from dropline.ingest.resolve import Resolver
 from dropline.ingest.synonyms import BACKENDS, CLOSED, PHRASE, UNCLEAR, VERSION, normalise, told
 
@@ -170,7 +170,8 @@ def _part(rates: Sequence[float | None], used: set[str], above: str, below: str,
         return f"{before}{{{column}}}{after}"
     if len({*words}) == 1 and not {"{", "}", "*"} & {*words[0]}:
         return words[0]
-    bare = [*map(_words, words, rates)]
+    told_of = zip(map(words_of, words), rates, strict=True)
+    bare = [" ".join(word for word in those if rate not in numbers(word)) for those, rate in told_of]
     if len({*bare}) == 1 or column == "repetition" or not _are_set_ups(bare, rates):
         return "{_}"
     # names tell better what `1of3`, `#1` or `tuned 1` say
@@ -181,14 +182,6 @@ def _part(rates: Sequence[float | None], used: set[str], above: str, below: str,
         return _UNTOLD
     used.add("scenario")
     return "{scenario}"
-
-
-def _words(text: str, rate: float | None) -> str:
-    """Return the words of a text but the one with the rate."""
-    words = [
-        part for part in split(text) if rate not in {float(n) for n in part if n[0].isdecimal() and n.count(".") < 2}
-    ]
-    return " ".join(map("".join, words))
 
 
 def _are_set_ups(words: Sequence[str], rates: Sequence[float | None]) -> bool:
@@ -218,10 +211,9 @@ def _column(words: Sequence[str], rates: Sequence[float | None]) -> tuple[str | 
 
 def _all_of(column: str, words: Iterable[str]) -> bool:
     """Return whether all words are values of this column and of no other."""
-    meant: dict[str, bool] = defaultdict(bool)
-    for word in {word.lower() for word in words}:
-        try:
-            meant[word] = word in BACKENDS if column == "backend" else bool(normalise(column, word))
-        except ValueError:
-            return False
-    return all(meant.values()) and not _UNCLEAR & meant.keys()
+    every = {word.lower() for word in words}
+    try:
+        meant = [word in BACKENDS if column == "backend" else normalise(column, word) for word in every]
+    except ValueError:
+        return False
+    return all(meant) and not _UNCLEAR & every

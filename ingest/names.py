@@ -111,11 +111,6 @@ class Name(NamedTuple):
     paired: tuple[tuple[Slot, Slot], ...] = ()  # of two numbers, those whose values correspond one to one
 
     @property
-    def words(self) -> list[str]:
-        """Its words, each in one piece."""
-        return [*map("".join, self.tokens)]
-
-    @property
     def is_plain(self) -> bool:
         """Return whether it can contain nothing but a rate."""
         return all(_is_rate(parts) or (len(parts) == 1 and parts[0] in _NOISE) for parts in self.tokens)
@@ -240,7 +235,7 @@ def split(file: str) -> tuple[_Parts, ...]:
 
 @lru_cache(maxsize=4096)
 def words_of(level: str) -> tuple[str, ...]:
-    """Return the words of a folder's name, each in one piece."""
+    """Return the words of a name, each in one piece."""
     return tuple(map("".join, split(level)))
 
 
