@@ -233,23 +233,21 @@ class ServerConfigs:
         self._by_digest: dict[str, list[ServerConfig]] = defaultdict(list)
         self._by_name: dict[str, list[ServerConfig]] = defaultdict(list)  # by file name
         self._by_folder: dict[tuple[str, str], list[ServerConfig]] = defaultdict(list)
-        self._found = lru_cache(maxsize=1024)(self._find)  # all trials of a ramp share a configuration
+        self.named = lru_cache(maxsize=1024)(self._named)  # all trials of a ramp share a configuration
         for config in configs:
             folder, _, name = config.path.rpartition("/")
             self._by_digest[config.sha256].append(config)
             self._by_name[name].append(config)
             self._by_folder[config.folder, folder].append(config)
 
-    def named(self, sidecar: Mapping[str, Any], scope: str) -> tuple[ServerConfig | None, list[str]]:
-        """Return the configuration that a sidecar names, and a warning if it is ambiguous.
+    def _named(
+        self, config: str | None, server_config: str | None, digest: str | None, scope: str
+    ) -> tuple[ServerConfig | None, list[str]]:
+        """Return the configuration with these values of SERVERS, and a warning if it is ambiguous.
 
-        The first of several is the server under test. Configurations match by digest, or else by the end of the path,
-        within the campaign's folder first.
+        Configurations match by digest, or else by the end of the path, within the campaign's folder first.
         """
-        path = _first_text(sidecar.get("config")) or _first_text(sidecar.get("server_config"))
-        return self._found(path, _first_text(sidecar.get("config_sha256")), scope)
-
-    def _find(self, path: str | None, digest: str | None, scope: str) -> tuple[ServerConfig | None, list[str]]:
+        path = config or server_config
         if digest and (found := self._by_digest.get(digest)):
             return min(found, key=lambda c: (c.folder != scope, c.path != path, c.folder, c.path)), []
         if not path:
@@ -321,7 +319,8 @@ def gather(
         labelled = [("repetition", count) for folder in folders if (count := level(folder).repetition)]
         claims += _claims(labelled[-1:], "path", {}, notes)
     if any(map(contents.get, SERVERS)):
-        server, doubts = servers.named(contents, scope)
+        # The first of several is the server under test.
+        server, doubts = servers.named(*[_first_text(contents.get(key)) for key in SERVERS], scope)
         notes += doubts
     else:
         server = servers.above(path, scope)
