@@ -6,9 +6,7 @@ from ratios
 where
     case factor
         when 'backend'
-            then loss_goal in (
-                    'unstated', case when list_contains($dhcp_units, rate_unit) then $dhcp_goal else $other_goal end
-                )
+            then loss_goal in ('unstated', usual_goal(rate_unit))
         when 'protocol' then loss_goal = 'isc'
         else loss_goal = 'isc' and rate_unit = 'leases/s'
     end

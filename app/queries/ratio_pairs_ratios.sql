@@ -69,10 +69,7 @@ left join comparison_fairness as fairness
         and pairs.treatment_configuration_id = fairness.treatment_configuration_id
 where case pairs.factor
         when 'backend'
-            then pairs.loss_goal in (
-                    'unstated',
-                    case when list_contains($dhcp_units, pairs.rate_unit) then $dhcp_goal else $other_goal end
-                )
+            then pairs.loss_goal in ('unstated', usual_goal(pairs.rate_unit))
                 and coalesce(
                     pairs.judged_ratio >= 1,
                     pairs.ci_low is not null or (pairs.ci_high is null and treatment.backend > baseline.backend)

@@ -153,7 +153,7 @@ def _answer(identity: Identity, goal: str | None, is_published: bool, chosen: tu
             if values:
                 found = found[found[name].isin(values)]
         panels = [each._replace(asked=behind) for each in _panels(found, table, widgets.open_warehouse(), goal)]
-        usual = goal in (None, queries.USUAL_GOALS["dhcp_goal"])
+        usual = goal in (None, queries.DHCP_GOAL)
         effects = _effects(found["configuration_id"]) if usual else []
     return Answer(panels, effects, len(found), list(asked))
 

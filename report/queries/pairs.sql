@@ -36,8 +36,7 @@ left join comparison_fairness as fairness
         and ratios.baseline_configuration_id = fairness.baseline_configuration_id
         and ratios.treatment_configuration_id = fairness.treatment_configuration_id
 where
-    ratios.loss_goal
-    = case when list_contains($dhcp_units, ratios.rate_unit) then $dhcp_goal else $other_goal end
+    ratios.loss_goal = usual_goal(ratios.rate_unit)
     and case ratios.factor
         when 'backend' then baseline.backend < treatment.backend
         when 'protocol' then false
