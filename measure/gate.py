@@ -85,11 +85,13 @@ def parsed(condition: str) -> float:
     return float(match[1]) / 100
 
 
-def judge(warehouse: Warehouse, baseline: str, candidate: str | None, drop: float, goal: str) -> list[Judged]:
+def judge(warehouse: Warehouse, baseline: str, candidate: str | None, drop: float, goal: str | None) -> list[Judged]:
     """Compare every configuration of the candidate with the same one of the baseline; raise CannotTell.
 
-    Both are versions or campaigns; the default candidate is the campaign measured last.
+    Both are versions or campaigns; the default candidate is the campaign measured last, the default goal the unit's
+    usual one.
     """
+    _require(warehouse, goal)
     if candidate is None:
         newest = warehouse.query(query("warehouse/newest"), {"baseline": baseline}).column(0).to_pylist()
         candidate = str(newest[0]) if newest else baseline
@@ -97,13 +99,20 @@ def judge(warehouse: Warehouse, baseline: str, candidate: str | None, drop: floa
     pairs = [Pair(**row) for row in warehouse.query(query("warehouse/pairs"), asked).to_pylist()]
     if not pairs:
         raise CannotTell(
-            f"no configuration of {candidate!r} was also measured in {baseline!r} at the loss goal {goal!r}: both "
-            "must be a product_version or a campaign, with the same backend, threads, testbed, generator and options"
+            f"no configuration of {candidate!r} was also measured in {baseline!r} at the loss goal {goal or 'usual'}: "
+            "both must be a version or a campaign, with the same backend, threads, testbed, generator and options"
         )
     verdicts = [pair.verdict(drop) for pair in pairs]
     return [
         Judged(pair, verdict, _sentence(pair, verdict, drop)) for pair, verdict in zip(pairs, verdicts, strict=True)
     ]
+
+
+def _require(warehouse: Warehouse, goal: str | None) -> None:
+    found = warehouse.query("select loss_goal from loss_goals where loss_limit is not null order by loss_limit")
+    goals = found.column(0).to_pylist()
+    if goal not in {None, *goals}:
+        raise CannotTell(f"there is no loss goal {goal!r}; the goals are {', '.join(goals)}")
 
 
 def _sentence(pair: Pair, verdict: Verdict, drop: float) -> str:
@@ -152,11 +161,12 @@ def junit(judged: Sequence[Judged], condition: str) -> str:
     return ElementTree.tostring(suite, "unicode", xml_declaration=True) + "\n"
 
 
-def self_test(warehouse: Warehouse, baseline: str, drop: float, goal: str) -> str:
+def self_test(warehouse: Warehouse, baseline: str, drop: float, goal: str | None) -> str:
     """Split the baseline's runs randomly in halves and compare them; raise CannotTell.
 
     Both halves are the same server, so every `slower` is a false alarm. Then one half is slowed down.
     """
+    _require(warehouse, goal)
     runs = warehouse.query(query("warehouse/runs"), {"baseline": baseline, "goal": goal})
     lines = []
     for configuration in sorted({*runs.column("configuration").to_pylist()}):

@@ -10,7 +10,7 @@ measured as (
             rate_unit
         ) as set_up
     from capacity
-    where origin = 'measured' and loss_goal = $goal
+    where origin = 'measured' and loss_goal = coalesce($goal, usual_goal(rate_unit))
 
 ),
 
@@ -18,7 +18,8 @@ pairs as (
 
     select
         candidate.configuration_id as a,
-        baseline.configuration_id as b
+        baseline.configuration_id as b,
+        candidate.loss_goal
     from measured as candidate
     inner join measured as baseline on candidate.set_up is not distinct from baseline.set_up
     where
@@ -42,7 +43,7 @@ compared as (
         row_number() over (order by compare.p_value nulls last) as place
     from pairs
     cross join lateral compare(pairs.a, pairs.b) as compare
-    where compare.loss_goal = $goal
+    where compare.loss_goal = pairs.loss_goal
 
 )
 
