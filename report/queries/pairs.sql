@@ -37,11 +37,8 @@ left join comparison_fairness as fairness
         and ratios.treatment_configuration_id = fairness.treatment_configuration_id
 where
     ratios.loss_goal = usual_goal(ratios.rate_unit)
-    and case ratios.factor
-        when 'backend' then baseline.backend < treatment.backend
-        when 'protocol' then false
-        else ratios.rate_unit = 'leases/s'
-    end
+    and ratios.factor <> 'protocol'
+    and (ratios.factor <> 'backend' or baseline.backend < treatment.backend)
     and ratios.baseline_configuration_id in (select unnest($ids))
     and ratios.treatment_configuration_id in (select unnest($ids))
 order by
