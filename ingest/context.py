@@ -13,11 +13,12 @@ from functools import lru_cache
 from typing import Any, Final
 
 from dropline.ingest.campaign import FIELDS, Campaign
-from dropline.ingest.formats import Rejected, Row
+from dropline.ingest.formats import Rejected, Row, dnsblast
 from dropline.ingest.formats.perfdhcp_options import told_by_command
 from dropline.ingest.names import (
     REPETITION,
     Name,
+    named_rates,
     numbered,
     split,
     without_archive,
@@ -163,7 +164,11 @@ class Context:
         resolved, sources, conflicts = settle(text + outside)
         if tool == "perfdhcp" and not facts.get("command"):  # -C leaves it out
             facts = facts | told_by_command(resolved.get("command"), facts)
+        if tool == dnsblast.NAME and "offered_rate" not in resolved and len(named := named_rates(self.path)) == 1:
+            resolved["offered_rate"], sources["offered_rate"] = named.pop(), _NAMES
         planned, sent = resolved.get("requests_planned"), facts.get("sent")
+        if tool == dnsblast.NAME and planned is None and sent and not sent % resolved.get("offered_rate", math.inf):
+            planned = sent  # whole seconds: it was stopped while it waited, hardly while it sent
         whole = bool(facts.get("completed")) or (planned is not None and sent is not None and sent >= planned)
         completed = whole and bool(resolved.get("completed", True))
         offered = {*rates, *filter(None, [resolved.get("offered_rate")])}
@@ -337,6 +342,9 @@ def gather(
             fields = [field for field in fields if field != ("product", "server")]
         said = ((column, _at(contents, key) if "." in key else contents.get(key)) for column, key in fields)
         claims += _claims([each for each in said if each[1] is not None], source, values, notes)
+        known = {column for column, *_ in claims}
+        asked = dnsblast.told_by_command(contents.get("command"))
+        claims += ((column, value, source) for column, value in asked.items() if column not in known)
         if contents.get("output_sha256", sha256) != sha256:
             notes.append(f"{source} was written for another output: its output_sha256 differs")
         if contents.get("signal_sent"):
