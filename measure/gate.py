@@ -43,7 +43,8 @@ class Verdict(IntEnum):
 class Pair(NamedTuple):
     """A candidate compared with its baseline: the ratio of their rates, its 95 % interval, its corrected p value.
 
-    Where one ramp ended too soon, there is only one end of the interval.
+    Where one ramp ended too soon, there is only one end of the interval. `width_by_steps` is the part of the interval's
+    width, on the log scale, that comes from the distance of the steps, which more runs do not narrow.
     """
 
     configuration: str
@@ -53,6 +54,7 @@ class Pair(NamedTuple):
     low: float | None
     high: float | None
     p_value: float | None
+    width_by_steps: float | None = None
 
     def verdict(self, drop: float) -> Verdict:
         """Return slower if significant and beyond `drop`; passed if the interval excludes `drop`."""
@@ -63,11 +65,12 @@ class Pair(NamedTuple):
         return Verdict.PASSED if self.low is not None and self.low > 1 - drop else Verdict.UNKNOWN
 
     def runs_missing(self, drop: float) -> int | None:
-        """Return how many more runs per side are needed to detect the drop, or None if unknown."""
+        """Return how many more runs per side are needed to detect the drop, or None if no number is known to be."""
         if not (self.low and self.high and self.runs and self.baseline_runs):
             return None
-        runs, half_width = min(self.runs, self.baseline_runs), math.log(self.high / self.low) / 2
-        return max(1, math.ceil(runs * (half_width / (-math.log(1 - drop) / 2)) ** 2) - runs)
+        runs, by_steps = min(self.runs, self.baseline_runs), self.width_by_steps or 0.0
+        by_runs, wanted = math.log(self.high / self.low) - by_steps, -math.log(1 - drop) - by_steps
+        return max(1, math.ceil(runs * (by_runs / wanted) ** 2) - runs) if wanted > 0 else None
 
 
 class Judged(NamedTuple):
@@ -122,7 +125,9 @@ def _sentence(pair: Pair, verdict: Verdict, drop: float) -> str:
     figure, remedy = (f"at least {ends[0]}" if ends[0] else f"at most {ends[1]}"), "offer higher rates"
     if pair.ratio is not None and all(ends):
         figure = f"{pair.ratio - 1:+.1%}, 95 % [{ends[0]}, {ends[1]}]"
-        remedy = f"it takes about {pair.runs_missing(drop)} more runs of each side"
+        remedy = "it takes steps closer together"
+        if missing := pair.runs_missing(drop):
+            remedy = f"it takes about {missing} more run{'s' * (missing > 1)} of each side"
     if verdict is Verdict.UNKNOWN:
         return f"cannot tell: {figure}; {remedy}"
     return f"{'slower' if verdict is Verdict.SLOWER else 'passed'}: {figure}"

@@ -93,6 +93,11 @@ def test_the_command_line_gives_markdown_junit_and_an_exit_code(home, tmp_path):
     assert "both must be a version or a campaign" in unknown.stderr
 
 
+def test_more_runs_do_not_help_where_the_steps_are_too_far_apart():
+    pair = Pair("x", 5, 5, 0.944, 0.88, 1.01, 0.5)
+    assert (pair.runs_missing(0.03), pair._replace(width_by_steps=0.13).runs_missing(0.03)) == (98, None)
+
+
 def test_several_comparisons_do_not_make_an_alarm_more_likely():
     pair = Pair("x", 9, 9, 0.96, 0.93, 0.99, 0.02)
     assert pair.verdict(0.03) is Verdict.SLOWER

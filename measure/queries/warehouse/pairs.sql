@@ -29,6 +29,20 @@ pairs as (
 
 ),
 
+-- where the crossing may lie however many runs there are
+crossings as (
+
+    select
+        configuration_id,
+        loss_goal,
+        avg(ln(crossing_low)) as low,
+        avg(ln(crossing_high)) as high
+    from run_capacity
+    where crossing_low > 0
+    group by configuration_id, loss_goal
+
+),
+
 compared as (
 
     select
@@ -39,10 +53,13 @@ compared as (
         compare.ci_low as low,
         compare.ci_high as high,
         compare.p_value,
+        one.high - one.low + other.high - other.low as width_by_steps,
         count(compare.p_value) over () as tests,
         row_number() over (order by compare.p_value nulls last) as place
     from pairs
     cross join lateral compare(pairs.a, pairs.b) as compare
+    left join crossings as one on pairs.a = one.configuration_id and pairs.loss_goal = one.loss_goal
+    left join crossings as other on pairs.b = other.configuration_id and pairs.loss_goal = other.loss_goal
     where compare.loss_goal = pairs.loss_goal
 
 )
@@ -55,6 +72,7 @@ select
     ratio,
     low,
     high,
+    width_by_steps,
     case
         when p_value is not null then max(least(1, (tests - place + 1) * p_value)) over (order by place)
     end as p_value
