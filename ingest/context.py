@@ -59,7 +59,7 @@ _SERVER_COLUMNS: Final = (
     *("product", "product_version", "protocol", "backend", "threading", "threads"),
     *("packet_queue_size", "ha_mode"),
 )
-_RATELESS: Final = frozenset({"dnsblast", "kxdpgun"})  # do not print the rate that they were asked for
+RATELESS: Final = frozenset({"dnsblast", "kxdpgun"})  # do not print the rate that they were asked for
 # Quicker to ask for than unions:
 _VALUES: Final = (str, int, float)
 _SEVERAL: Final = (dict, list)
@@ -165,7 +165,7 @@ class Context:
         resolved, sources, conflicts = settle(text + outside)
         if tool == "perfdhcp" and not facts.get("command"):  # -C leaves it out
             facts = facts | told_by_command(resolved.get("command"), facts)
-        if tool in _RATELESS and "offered_rate" not in resolved and len(named := named_rates(self.path)) == 1:
+        if tool in RATELESS and "offered_rate" not in resolved and len(named := named_rates(self.path)) == 1:
             resolved["offered_rate"], sources["offered_rate"] = named.pop(), _NAMES
         planned, sent = resolved.get("requests_planned"), facts.get("sent")
         if tool == dnsblast.NAME and planned is None and sent and not sent % resolved.get("offered_rate", math.inf):
