@@ -674,7 +674,10 @@ def gate(
     candidate: Annotated[
         str | None, typer.Option(help="The version or campaign to judge.", show_default="what was measured last")
     ] = None,
-    goal: Annotated[str, typer.Option(help="Loss goal: ndr, permille, pdr, moj or isc.")] = "isc",
+    goal: Annotated[
+        str | None,
+        typer.Option(help="Loss goal: ndr, permille, pdr, moj or isc.", show_default="isc for DHCP, else permille"),
+    ] = None,
     junit: Annotated[Path | None, typer.Option(help="Also write JUnit XML here.", metavar="FILE")] = None,
     self_test: Annotated[
         bool,

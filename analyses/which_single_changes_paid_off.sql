@@ -1,11 +1,11 @@
--- Which single changes of a measured set-up paid off, and which cost most, at the headline loss goal?
+-- Which single changes of a measured set-up paid off, and which cost most, at the usual loss goal?
 with
 
 ratios as (
 
     select * from {{ ref('ratios') }}
     where origin = 'measured'
-        and loss_goal = 'isc'
+        and loss_goal = usual_goal(rate_unit)
         and verdict not in ('limits not reached', 'not testable')
 
 ),

@@ -15,7 +15,7 @@ def choose(warehouse: Warehouse, key: str = "goal") -> str | None:
     """Return the loss goal that the visitor chose; None, the default, means each unit's usual goal."""
     known = queries.loss_goals(warehouse)
     limits = {each["loss_goal"]: each["loss_limit"] for each in known}
-    dhcp, other = (limits[queries.USUAL_GOALS[name]] for name in ("dhcp_goal", "other_goal"))
+    dhcp, other = (limits[goal] for goal in (queries.DHCP_GOAL, queries.OTHER_GOAL))
     texts = {
         each["loss_goal"]: wording.loss_goal(each["loss_goal"], each["loss_limit"], each["loss_basis"])
         for each in known

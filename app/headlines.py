@@ -284,10 +284,10 @@ def _times(pairs: pd.DataFrame) -> str:
 
 
 def changes(verdicts: Sequence[str]) -> str:
-    """Return how many set-ups changed between versions: `2 slower, 1 faster, 5 unchanged`."""
+    """Return how many set-ups changed between versions: `2 slower, 5 without a clear difference`."""
     counts = Counter(verdicts)
     texts = {each: each for each in ("slower", "probably slower", "faster", "probably faster")}
-    texts |= {"no evidence": "unchanged", "too few runs": "with too few runs"}
+    texts |= {"no evidence": "without a clear difference", "too few runs": "with too few runs"}
     texts |= {"limits not reached": "with no limit reached", "not testable": "not tested"}
     return ", ".join(f"{counts[verdict]} {text}" for verdict, text in texts.items() if counts[verdict])
 

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeGuard, TypeVar
 
@@ -48,6 +48,11 @@ def known(value: Any) -> Any:
 def number(value: float) -> str:
     """Format a rate: grouped thousands, three digits below ten."""
     return f"{value:,.0f}" if abs(value) >= 10 or value == 0 else f"{value:.3g}"
+
+
+def lost(basis: str, units: Collection[str | None]) -> str:
+    """Return what a loss is a share of, e.g. `worst exchange, % of sent`: only a lease takes several exchanges."""
+    return f"{BASES[basis]}, % of sent" if "leases/s" in units else "% of sent"
 
 
 def bound(status: str | None, qualifier: str | None = None) -> str:

@@ -144,7 +144,6 @@ def drawn(warehouse: Warehouse, times: int) -> Iterator[dict[str, Any]]:
             "usual": queries.usual_goal(row["rate_unit"]),
             "most": queries.MOST_ROWS,
             **{each: [] for each in ("severities", "findings", "subjects", "campaigns")},
-            **queries.USUAL_GOALS,
             **turn(versions),
         }
 

@@ -95,6 +95,14 @@ class Known:
         held = self._current(key[0]).get(key[1])
         return Version(held.sha256, held.context_sha256, held.status) if held else None
 
+    def left(self, item: Found, key: Key, sha256: str) -> Iterator[Key]:
+        """Yield the keys that a file and its sidecar have in the lake if the sidecar named another campaign before."""
+        scope, (campaign, path) = item.scope.name, key
+        for other in self.campaigns.get(scope, set()) - {campaign} if not self.get(key) else ():
+            before = self._current(other)
+            if (held := before.get(path)) and (held.scope, held.sha256) == (scope, sha256):
+                yield from ((other, each.path) for each in (item, item.sidecar) if each and each.path in before)
+
     def of_scope(self, scope: str) -> dict[Key, Held]:
         """Return the current files whose folder is that of `scope`, whatever their campaign."""
         return {

@@ -14,9 +14,9 @@ from functools import lru_cache
 from typing import Any, Final
 
 from dropline.ingest.campaign import FIELDS, Campaign
-from dropline.ingest.formats import Rejected, Row
+from dropline.ingest.formats import Rejected, Row, dnsblast
 from dropline.ingest.formats.perfdhcp_options import told_by_command
-from dropline.ingest.names import Name, level, numbers, split, words_of
+from dropline.ingest.names import Name, level, named_rates, numbers, split, words_of
 from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.servers import kea
 from dropline.ingest.synonyms import UNCLEAR, normalise, told
@@ -50,6 +50,7 @@ _SERVER_COLUMNS: Final = (
     *("product", "product_version", "protocol", "backend", "threading", "threads"),
     *("packet_queue_size", "ha_mode"),
 )
+RATELESS: Final = frozenset({"dnsblast", "kxdpgun"})  # do not print the rate that they were asked for
 # Quicker to ask for than unions:
 _VALUES: Final = (str, int, float)
 _SEVERAL: Final = (dict, list)
@@ -156,7 +157,11 @@ class Context:
         resolved, sources, conflicts = settle(text + outside)
         if tool == "perfdhcp" and not facts.get("command"):  # -C leaves it out
             facts = facts | told_by_command(resolved.get("command"), facts)
+        if tool in RATELESS and "offered_rate" not in resolved and len(named := named_rates(self.path)) == 1:
+            resolved["offered_rate"], sources["offered_rate"] = named.pop(), _NAMES
         planned, sent = resolved.get("requests_planned"), facts.get("sent")
+        if tool == dnsblast.NAME and planned is None and sent and not sent % resolved.get("offered_rate", math.inf):
+            planned = sent  # whole seconds: it was stopped while it waited, hardly while it sent
         whole = bool(facts.get("completed")) or (planned is not None and sent is not None and sent >= planned)
         completed = whole and bool(resolved.get("completed", True))
         offered = {*rates, *filter(None, [resolved.get("offered_rate")])}
@@ -166,11 +171,11 @@ class Context:
         # Kea may ignore its own thread-pool-size.
         if threads and "threading" not in resolved and not by.startswith(_SERVER):
             resolved["threading"], sources["threading"] = "multi" if threads > 1 else "single", by
-        named = self._names(facts, resolved, sources, offered, banner, alone=alone)
+        told_by_names = self._names(facts, resolved, sources, offered, banner, alone=alone)
         return {
             **facts,
             **self.own,
-            **named,
+            **told_by_names,
             **resolved,
             "completed": completed,
             "context_sources": sorted(sources.items()),
@@ -307,6 +312,9 @@ def gather(
             fields = [field for field in fields if field != ("product", "server")]
         said = ((column, _at(contents, key) if "." in key else contents.get(key)) for column, key in fields)
         claims += _claims([each for each in said if each[1] is not None], source, values, notes)
+        known = {column for column, *_ in claims}
+        asked = dnsblast.told_by_command(contents.get("command"))
+        claims += ((column, value, source) for column, value in asked.items() if column not in known)
         if contents.get("output_sha256", sha256) != sha256:
             notes.append(f"{source} was written for another output: its output_sha256 differs")
         if contents.get("signal_sent"):

@@ -107,6 +107,7 @@ class Part(NamedTuple):
 
     summary: Summary
     keys: set[Key]
+    left: set[Key]  # of files that count for another campaign from now on
     tables: list[tuple[str, pa.Table]]
 
 
@@ -161,16 +162,19 @@ def ingest(
                 retired += (key for key in known.of_scope(items[0].scope.name) if described.ignores(key[1]))
         batch = stack.enter_context(lake.batch(newest))
         introduced: set[str] = set()
+        left: set[Key] = set()
         parts = _parts(resolver, known, scopes, [each.scope.name for each in unread], summary.seen, progress)
         for part in stack.enter_context(closing(parts)):
             summary.add(part.summary)
+            left |= part.left
+            summary.superseded += len(part.left)
             for name, rows in part.tables:
                 batch.add(name, _introduce(rows, introduced) if name == "campaigns" else rows)
         if campaign and (said := sorted(summary.campaigns - {campaign})):
             summary.notes.append(f"sidecars name campaign {', '.join(said)}, not {campaign}: `dropline rename` does")
         summary.retired = len(retired)
-        if retired:
-            tombstones(batch, retired)
+        if gone := [*retired, *sorted(left)]:
+            tombstones(batch, gone)
         for renamed in identities.renamed:
             move(lake, batch, *renamed)
         for name, keys in identities.left:
@@ -269,10 +273,13 @@ def _take(resolver: Resolver, known: Known, items: Sequence[Found], taken: Itera
     """Parse some files, without keys `taken` by others; return theirs if they may be `shared` with other parts."""
     intake = Intake(known, taken)
     by_columns = ramps.Ramps(resolver).outcomes(items)
+    left: set[Key] = set()
     for item in items:
-        intake.take(item, by_columns.get(item) or resolver.outcome(item))
+        outcome = by_columns.get(item) or resolver.outcome(item)
+        intake.take(item, outcome)
+        left.update(known.left(item, outcome.key, outcome.raw["sha256"]))
     rows = [table for _, written in intake.written() for table in written.items()]
-    return Part(intake.summary, intake.taken if shared else set(), rows)
+    return Part(intake.summary, intake.taken if shared else set(), left, rows)
 
 
 def _introduce(campaigns: pa.Table, introduced: set[str]) -> pa.Table:

@@ -233,6 +233,18 @@ def split(file: str) -> tuple[_Parts, ...]:
     return tuple(tuple(_PART.findall(word)) for word in _SEPARATORS.split(stem) if word)
 
 
+def named_rates(path: str) -> set[float]:
+    """Return the rates in names of a file and its folders: numbers with a label or unit, as in `500pps`, `rate-500`."""
+    tokens = [(), *(parts for level in path.split("/") for parts in split(level)), ()]
+    labels = {(word,) for word in _RATE_BEFORE}
+    return {
+        number
+        for (at, _), number in _slots(tokens)
+        if (_is_rate(tokens[at]) and tokens[at][-1] not in _STEP_BEHIND)
+        or (len(tokens[at]) == 1 and {tokens[at - 1], tokens[at + 1]} & labels)
+    }
+
+
 @lru_cache(maxsize=4096)
 def words_of(level: str) -> tuple[str, ...]:
     """Return the words of a name, each in one piece."""

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from dropline.ingest.campaign import Campaign, Method
-from dropline.ingest.context import WATCHED, Context
+from dropline.ingest.context import RATELESS, WATCHED, Context
 from dropline.ingest.files import Found, Kind
 from dropline.ingest.formats import Observation, Reject, Report, Row, prefixes
 from dropline.ingest.formats.perfdhcp_options import UNKNOWN_OPTIONS
@@ -32,6 +32,10 @@ Part = TypeVar("Part")
 
 _SAMPLES: Final = 50_000  # per chunk of a file of counters
 _SAMPLED: Final = ("observed_at", *Sample._fields[1:])
+_NO_RATE: Final = (
+    "The rate is not known, so this is no step of a ramp: put the command before the output, name the file or a folder "
+    "like 500pps, or state the rate in a sidecar or by `path:`."
+)
 _WITHOUT_BATCH: Final = {name: schema.remove(schema.get_field_index("batch")) for name, schema in TABLES.items()}
 
 
@@ -123,6 +127,8 @@ def output(
         }
         options_known = trial.get("method") is not None
         notes = [note for note in report.warnings if not (options_known and note == UNKNOWN_OPTIONS)]
+        if trial.get("offered_rate") is None and facts["tool"] in RATELESS:
+            notes.append(_NO_RATE)
         outcome.rows["trials"].append({**trial, "warnings": [*notes, *context.warnings]})
         outcome.rows["exchanges"] += ({**row, "trial_id": of_trial["trial_id"]} for row in report.exchanges)
         outcome.series += (

@@ -482,8 +482,16 @@ with
 {%- endmacro %}
 
 {#- Run once at the end of a build. -#}
-{% macro create_calculator() -%}
+{#- The loss goal that is usual for a rate: ISC's for DHCP, for DNS what its operators ask for, and so for the rest. -#}
+{% macro usual_goal_of(rate_unit) -%}
+case when {{ rate_unit }} in ('leases/s', 'exchanges/s') then 'isc' else 'permille' end
+{%- endmacro %}
+
+{#- Functions that read no table. -#}
+{% macro create_standalone_functions() -%}
     {%- if target.type == 'duckdb' %}
+    create or replace macro usual_goal(rate_unit) as {{ usual_goal_of('rate_unit') }};
+    comment on macro usual_goal is 'The loss goal by which rates in this unit are usually judged.';
     {{ lps_needed_function() }};
     comment on macro table lps_needed is
     'Leases per second that a site needs, from its clients, lease time, arrivals, boot wave and outage; one row.';

@@ -43,7 +43,8 @@ class Verdict(IntEnum):
 class Pair(NamedTuple):
     """A candidate compared with its baseline: the ratio of their rates, its 95 % interval, its corrected p value.
 
-    Where one ramp ended too soon, there is only one end of the interval.
+    Where one ramp ended too soon, there is only one end of the interval. `width_by_steps` is the part of the interval's
+    width, on the log scale, that comes from the distance of the steps, which more runs do not narrow.
     """
 
     configuration: str
@@ -53,6 +54,7 @@ class Pair(NamedTuple):
     low: float | None
     high: float | None
     p_value: float | None
+    width_by_steps: float | None = None
 
     def verdict(self, drop: float) -> Verdict:
         """Return slower if significant and beyond `drop`; passed if the interval excludes `drop`."""
@@ -63,11 +65,12 @@ class Pair(NamedTuple):
         return Verdict.PASSED if self.low is not None and self.low > 1 - drop else Verdict.UNKNOWN
 
     def runs_missing(self, drop: float) -> int | None:
-        """Return how many more runs per side are needed to detect the drop, or None if unknown."""
+        """Return how many more runs per side are needed to detect the drop, or None if no number is known to be."""
         if not (self.low and self.high and self.runs and self.baseline_runs):
             return None
-        runs, half_width = min(self.runs, self.baseline_runs), math.log(self.high / self.low) / 2
-        return max(1, math.ceil(runs * (half_width / (-math.log(1 - drop) / 2)) ** 2) - runs)
+        runs, by_steps = min(self.runs, self.baseline_runs), self.width_by_steps or 0.0
+        by_runs, wanted = math.log(self.high / self.low) - by_steps, -math.log(1 - drop) - by_steps
+        return max(1, math.ceil(runs * (by_runs / wanted) ** 2) - runs) if wanted > 0 else None
 
 
 class Judged(NamedTuple):
@@ -85,11 +88,13 @@ def parsed(condition: str) -> float:
     return float(match[1]) / 100
 
 
-def judge(warehouse: Warehouse, baseline: str, candidate: str | None, drop: float, goal: str) -> list[Judged]:
+def judge(warehouse: Warehouse, baseline: str, candidate: str | None, drop: float, goal: str | None) -> list[Judged]:
     """Compare every configuration of the candidate with the same one of the baseline; raise CannotTell.
 
-    Both are versions or campaigns; the default candidate is the campaign measured last.
+    Both are versions or campaigns; the default candidate is the campaign measured last, the default goal the unit's
+    usual one.
     """
+    _require(warehouse, goal)
     if candidate is None:
         newest = warehouse.query(query("warehouse/newest"), {"baseline": baseline}).column(0).to_pylist()
         candidate = str(newest[0]) if newest else baseline
@@ -97,13 +102,20 @@ def judge(warehouse: Warehouse, baseline: str, candidate: str | None, drop: floa
     pairs = [Pair(**row) for row in warehouse.query(query("warehouse/pairs"), asked).to_pylist()]
     if not pairs:
         raise CannotTell(
-            f"no configuration of {candidate!r} was also measured in {baseline!r} at the loss goal {goal!r}: both "
-            "must be a product_version or a campaign, with the same backend, threads, testbed, generator and options"
+            f"no configuration of {candidate!r} was also measured in {baseline!r} at the loss goal {goal or 'usual'}: "
+            "both must be a version or a campaign, with the same backend, threads, testbed, generator and options"
         )
     verdicts = [pair.verdict(drop) for pair in pairs]
     return [
         Judged(pair, verdict, _sentence(pair, verdict, drop)) for pair, verdict in zip(pairs, verdicts, strict=True)
     ]
+
+
+def _require(warehouse: Warehouse, goal: str | None) -> None:
+    found = warehouse.query("select loss_goal from loss_goals where loss_limit is not null order by loss_limit")
+    goals = found.column(0).to_pylist()
+    if goal not in {None, *goals}:
+        raise CannotTell(f"there is no loss goal {goal!r}; the goals are {', '.join(goals)}")
 
 
 def _sentence(pair: Pair, verdict: Verdict, drop: float) -> str:
@@ -113,7 +125,9 @@ def _sentence(pair: Pair, verdict: Verdict, drop: float) -> str:
     figure, remedy = (f"at least {ends[0]}" if ends[0] else f"at most {ends[1]}"), "offer higher rates"
     if pair.ratio is not None and all(ends):
         figure = f"{pair.ratio - 1:+.1%}, 95 % [{ends[0]}, {ends[1]}]"
-        remedy = f"it takes about {pair.runs_missing(drop)} more runs of each side"
+        remedy = "it takes steps closer together"
+        if missing := pair.runs_missing(drop):
+            remedy = f"it takes about {missing} more run{'s' * (missing > 1)} of each side"
     if verdict is Verdict.UNKNOWN:
         return f"cannot tell: {figure}; {remedy}"
     return f"{'slower' if verdict is Verdict.SLOWER else 'passed'}: {figure}"
@@ -152,11 +166,12 @@ def junit(judged: Sequence[Judged], condition: str) -> str:
     return ElementTree.tostring(suite, "unicode", xml_declaration=True) + "\n"
 
 
-def self_test(warehouse: Warehouse, baseline: str, drop: float, goal: str) -> str:
+def self_test(warehouse: Warehouse, baseline: str, drop: float, goal: str | None) -> str:
     """Split the baseline's runs randomly in halves and compare them; raise CannotTell.
 
     Both halves are the same server, so every `slower` is a false alarm. Then one half is slowed down.
     """
+    _require(warehouse, goal)
     runs = warehouse.query(query("warehouse/runs"), {"baseline": baseline, "goal": goal})
     lines = []
     for configuration in sorted({*runs.column("configuration").to_pylist()}):

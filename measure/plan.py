@@ -109,7 +109,7 @@ class Plan(_Strict):
     campaign: Slug
     title: Text | None = None
     generator: Generator
-    goals: Annotated[tuple[Words, ...], Field(min_length=1)] = ("isc",)
+    goals: tuple[Words, ...] = Field(default=(), description="Default: isc for perfdhcp, permille for DNS.")
     rates: Rates
     trial_s: Annotated[float, Field(ge=1, le=3600)] = 10.0
     warm_up_s: Annotated[float, Field(ge=0, le=3600)] = 3.0
@@ -160,7 +160,8 @@ class Plan(_Strict):
     @property
     def loss_goals(self) -> list[Goal]:
         """The loss goals with their definitions, the loosest first."""
-        goals = (replace(known_goals()[name], exceed_ratio=self.method.exceed_ratio) for name in self.goals)
+        names = self.goals or (["isc"] if self.generator.tool == "perfdhcp" else ["permille"])
+        goals = (replace(known_goals()[name], exceed_ratio=self.method.exceed_ratio) for name in names)
         return sorted(goals, key=lambda goal: -goal.limit)
 
     @property

@@ -15,9 +15,9 @@ MARKS: Final = {"warn": " ⚠", "suspect": " ✖"}
 
 def figures(scope: Scope) -> list[Row]:
     """Return one capacity per configuration, at its unit's usual loss goal if available, with `sign` and `shown`."""
-    usual = queries.USUAL_GOALS
-    asked = queries.ask(scope.warehouse, "capacities", configuration_ids=scope.ids, loss_goal=usual["dhcp_goal"])
-    headline = [row for row in printable(asked) if row["rate_unit"] in usual["dhcp_units"]]
+    usual = queries.DHCP_GOAL
+    asked = queries.ask(scope.warehouse, "capacities", configuration_ids=scope.ids, loss_goal=usual)
+    headline = [row for row in printable(asked) if queries.usual_goal(row["rate_unit"]) == usual]
     have = {row["configuration_id"] for row in headline}
     others = [
         row

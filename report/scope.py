@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from dropline.app import queries
 from dropline.app.warehouse import Warehouse
 from dropline.errors import DroplineError
 from dropline.report.sections import Cell, Table
@@ -42,9 +41,9 @@ class Scope:
     labels: Mapping[str, str]
 
     def rows(self, name: str) -> list[Row]:
-        """Return the rows of queries/<name>.sql, which uses `$campaigns`, `$ids` or the usual goals."""
+        """Return the rows of queries/<name>.sql, which uses `$campaigns` or `$ids`."""
         sql = (_QUERIES / f"{name}.sql").read_text("utf-8")
-        known = {"campaigns": self.campaigns, "ids": [*self.ids, ""], **queries.USUAL_GOALS}
+        known = {"campaigns": self.campaigns, "ids": [*self.ids, ""]}
         return printable(self.warehouse.query(sql, {name: some for name, some in known.items() if f"${name}" in sql}))
 
     def tables(self, caption: str, name: str) -> tuple[Table, ...]:

@@ -26,7 +26,7 @@ _CHOICES: Final = ((0.01, 0.0005), (0.05, 0.001), (0.2, 0.005), (1.0, 0.01))
 def loss_over_rate(
     steps: pd.DataFrame,
     limit: float | None,
-    basis: str,
+    lost: str,
     unit: str,
     finding: str,
     *,
@@ -35,9 +35,9 @@ def loss_over_rate(
 ) -> alt.LayerChart:
     """Draw one line per `line`, with the limit of the loss goal, a ratio, across.
 
-    `steps` has the columns of `REQUIRED`: rates in `unit`, loss ratios 0..1 of the line and of its runs; `basis` is the
-    kind of loss, as text. `colours` are those of the labels, as from `theme.told_apart`; else those of the steps. If
-    `choosable`, a click or a drag chooses a limit, reported by the selection `CHOSEN`.
+    `steps` has the columns of `REQUIRED`: rates in `unit`, loss ratios 0..1 of the line and of its runs; `lost` is the
+    kind of loss, as from `wording.lost`. `colours` are those of the labels, as from `theme.told_apart`; else those of
+    the steps. If `choosable`, a click or a drag chooses a limit, reported by the selection `CHOSEN`.
     """
     steps = theme.with_backends(steps.loc[:, list(REQUIRED)])
     top = float(min(1.0, max([*steps["loss_ratio"], 2 * (limit or 0), 0.05])))
@@ -51,7 +51,7 @@ def loss_over_rate(
     by_label: dict[str, Any] = {"sort": lines, "title": "Configuration", "legend": legend if len(lines) > 1 else None}
     base = alt.Chart(steps).encode(
         x=alt.X("offered_rate:Q", title=f"Offered rate ({unit})", axis=theme.RATE_AXIS),
-        y=loss_axis(basis, top),
+        y=loss_axis(lost, top),
         color=theme.label_colours(steps, by_label["legend"], colours),
         detail=alt.Detail("line:N"),
         tooltip=[
@@ -94,11 +94,11 @@ def loss_over_rate(
     )
 
 
-def loss_axis(basis: str, top: float) -> alt.Y:
+def loss_axis(lost: str, top: float) -> alt.Y:
     """Return the axis of `loss_ratio` up to `top`, logarithmic but for the smallest losses."""
     return alt.Y(
         "loss_ratio:Q",
-        title=f"Loss ({basis}, % of sent)",
+        title=f"Loss ({lost})",
         scale=alt.Scale(type="symlog", constant=LINEAR_BELOW, domain=[0, top], clamp=True),
         axis=alt.Axis(values=[tick for tick in TICKS if tick <= top], format=".1~%"),
     )

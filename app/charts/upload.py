@@ -5,6 +5,7 @@ from typing import Final
 import altair as alt
 import pandas as pd
 
+from dropline.app import wording
 from dropline.app.charts import ramp, theme
 
 KNOWN: Final = ("configuration_id", "configuration", "backend", "offered_rate", "loss_ratio", "runs")
@@ -26,7 +27,7 @@ def among_known(known: pd.DataFrame, tried: pd.DataFrame, limit: float, unit: st
     tried = tried.loc[:, list(TRIED)]
     top = float(min(1.0, max([*known["loss_ratio"], *tried["loss_ratio"], 2 * limit])))
     x = alt.X("offered_rate:Q", title=f"Offered rate ({unit})", scale=alt.Scale(type="log", nice=False), axis=_AXIS)
-    y = ramp.loss_axis("worst exchange", top)
+    y = ramp.loss_axis(wording.lost("worst_exchange", [unit]), top)
     figures = [
         alt.Tooltip("offered_rate:Q", title=f"Offered ({unit})", format=",.0f"),
         alt.Tooltip("loss_ratio:Q", title="Loss", format=".3%"),

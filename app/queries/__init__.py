@@ -15,13 +15,10 @@ if TYPE_CHECKING:
 
     from dropline.app.warehouse import Warehouse
 
-USUAL_GOALS: Final[Mapping[str, Any]] = {
-    "dhcp_units": ["leases/s", "exchanges/s"],
-    "dhcp_goal": "isc",
-    "other_goal": "permille",  # for DNS, as its operators ask for, and for load balancers
-}
+DHCP_GOAL: Final = "isc"
+OTHER_GOAL: Final = "permille"
+_DHCP_UNITS: Final[frozenset[str | None]] = frozenset({"leases/s", "exchanges/s"})
 MOST_ROWS: Final = 5000  # that a browser draws smoothly
-_SHARED: Final[Mapping[str, Any]] = {**USUAL_GOALS, "most": MOST_ROWS}
 FOLDER: Final = Path(__file__).parent
 _WITH: Final = re.compile(r"\A(?:--.*\n)*(?:with\s+)?")  # DuckDB allows a comma after the last table
 _PARAMETER: Final = re.compile(r"\$(\w+)")
@@ -41,11 +38,11 @@ def text(name: str, **given: str) -> str:
 def ask(warehouse: Warehouse, name: str, given: Mapping[str, str] | None = None, /, **parameters: Any) -> pa.Table:
     """Answer the query in `name`.sql, whose first lines say what it returns.
 
-    It may read other tables than those of the warehouse, `given` as for `text`. Of the parameters, those of
-    `USUAL_GOALS` and `most`, MOST_ROWS unless given, need not be named.
+    It may read other tables than those of the warehouse, `given` as for `text`. The parameter `most` is MOST_ROWS
+    unless given.
     """
     sql = text(name, **given or {})
-    known = {**_SHARED, **parameters}
+    known = {"most": MOST_ROWS, **parameters}
     return warehouse.query(sql, {each: known[each] for each in _PARAMETER.findall(sql)})
 
 
@@ -67,9 +64,9 @@ def loss_goals(warehouse: Warehouse, rate_units: Sequence[str | None] = ()) -> l
 
 
 def usual_goal(*rate_units: str | None) -> str:
-    """Return the usual loss goal for rates in these units: ISC's if DHCP is among them."""
-    others = rate_units and None not in rate_units and not {*rate_units} & {*USUAL_GOALS["dhcp_units"]}
-    return str(USUAL_GOALS["other_goal" if others else "dhcp_goal"])
+    """Return the usual loss goal for rates in these units, as SQL's `usual_goal` does: that of DHCP if it is there."""
+    others = rate_units and None not in rate_units and _DHCP_UNITS.isdisjoint(rate_units)
+    return OTHER_GOAL if others else DHCP_GOAL
 
 
 def compared(

@@ -6,7 +6,7 @@ usual as (
 
     select *
     from capacity
-    where loss_goal = case when list_contains($dhcp_units, rate_unit) then $dhcp_goal else $other_goal end
+    where loss_goal = usual_goal(rate_unit)
         and rate > 0
 
 ),
@@ -20,7 +20,7 @@ versions as (
         max(place) as place,
         max(started_at) as started_at
     from trends
-    where loss_goal = case when list_contains($dhcp_units, rate_unit) then $dhcp_goal else $other_goal end
+    where loss_goal = usual_goal(rate_unit)
     group by series_id, configuration_id, product_version
 
 ),

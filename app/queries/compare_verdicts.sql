@@ -20,9 +20,7 @@ compared as (
         tested.*
     from compare_each((select all_a from sides), (select all_b from sides)) as tested
     inner join pairs on tested.configuration_id_a = pairs.a and tested.configuration_id_b = pairs.b
-    where tested.loss_goal = coalesce(
-            $loss_goal, case when list_contains($dhcp_units, tested.rate_unit) then $dhcp_goal else $other_goal end
-        )
+    where tested.loss_goal = coalesce($loss_goal, usual_goal(tested.rate_unit))
 
 ),
 

@@ -4,14 +4,7 @@ select
     count(*) as pairs
 from ratios
 where
-    case factor
-        when 'backend'
-            then loss_goal in (
-                    'unstated', case when list_contains($dhcp_units, rate_unit) then $dhcp_goal else $other_goal end
-                )
-        when 'protocol' then loss_goal = 'isc'
-        else loss_goal = 'isc' and rate_unit = 'leases/s'
-    end
+    loss_goal in ('unstated', usual_goal(rate_unit))
     and $configuration_id in (treatment_configuration_id, baseline_configuration_id)
 group by all
 order by pairs desc, factor asc

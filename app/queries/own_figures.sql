@@ -35,7 +35,7 @@ figures as (
     from capacity
     where
         origin = 'measured'
-        and loss_goal = case when list_contains($dhcp_units, rate_unit) then $dhcp_goal else $other_goal end
+        and loss_goal = usual_goal(rate_unit)
     union all
     select
         campaign,

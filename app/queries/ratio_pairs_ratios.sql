@@ -67,19 +67,15 @@ left join comparison_fairness as fairness
     on pairs.factor = fairness.factor
         and pairs.baseline_configuration_id = fairness.baseline_configuration_id
         and pairs.treatment_configuration_id = fairness.treatment_configuration_id
-where case pairs.factor
-        when 'backend'
-            then pairs.loss_goal in (
-                    'unstated',
-                    case when list_contains($dhcp_units, pairs.rate_unit) then $dhcp_goal else $other_goal end
-                )
-                and coalesce(
-                    pairs.judged_ratio >= 1,
-                    pairs.ci_low is not null or (pairs.ci_high is null and treatment.backend > baseline.backend)
-                )
-        when 'protocol' then pairs.loss_goal = 'isc'
-        else pairs.loss_goal = 'isc' and pairs.rate_unit = 'leases/s'
-    end
+where
+    pairs.loss_goal in ('unstated', usual_goal(pairs.rate_unit))
+    and (
+        pairs.factor <> 'backend'
+        or coalesce(
+            pairs.judged_ratio >= 1,
+            pairs.ci_low is not null or (pairs.ci_high is null and treatment.backend > baseline.backend)
+        )
+    )
 order by
     pairs.origin asc,
     coalesce(pairs.judged_ratio, pairs.ci_high, pairs.ci_low) desc nulls last,

@@ -17,13 +17,10 @@ select
 from capacity
 left join configurations on capacity.configuration_id = configurations.configuration_id
 left join machines on coalesce(configurations.host_id, configurations.testbed) = machines.host_id
-where capacity.loss_goal
-    = coalesce(
-        $loss_goal, case when list_contains($dhcp_units, capacity.rate_unit) then $dhcp_goal else $other_goal end
-    )
+where capacity.loss_goal = coalesce($loss_goal, usual_goal(capacity.rate_unit))
     or (
         capacity.origin = 'published'
         and capacity.loss_goal = 'unstated'
-        and not list_contains($dhcp_units, capacity.rate_unit)
+        and usual_goal(capacity.rate_unit) <> 'isc'
     )
 order by capacity.origin asc, capacity.rate desc nulls last, capacity.configuration_id asc

@@ -1,4 +1,5 @@
--- The effect of threads and HA: the pairs of configurations that differ in only one of them.
+-- The effect of threads and HA at the loss goal of the page, or the usual one of each unit: the pairs of configurations
+-- that differ in only one of them.
 with
 
 pairs as (
@@ -8,7 +9,7 @@ pairs as (
         coalesce(ratio_interpolated, ratio) as judged_ratio,
         coalesce(judged_ratio, ci_high, ci_low) as known_ratio
     from ratios
-    where factor in ('threading', 'ha_mode') and loss_goal = 'isc' and rate_unit = 'leases/s'
+    where factor in ('threading', 'ha_mode') and loss_goal = coalesce($loss_goal, usual_goal(rate_unit))
 
 ),
 

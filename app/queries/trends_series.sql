@@ -16,7 +16,6 @@ select
     count(*) filter (where is_change) as changes,
     count(*) filter (where is_dip) as dips
 from trends
-where loss_goal
-    = coalesce($loss_goal, case when list_contains($dhcp_units, rate_unit) then $dhcp_goal else $other_goal end)
+where loss_goal = coalesce($loss_goal, usual_goal(rate_unit))
 group by series_id
 order by changes desc, dips desc, runs desc, label asc

@@ -12,8 +12,7 @@ versions as (
     from trends
     where
         product_version is not null
-        and loss_goal
-        = coalesce($loss_goal, case when list_contains($dhcp_units, rate_unit) then $dhcp_goal else $other_goal end)
+        and loss_goal = coalesce($loss_goal, usual_goal(rate_unit))
     group by product, product_version, series_id
 
 )

@@ -10,8 +10,7 @@ latest as (
     from trends
     where
         product = $product
-        and loss_goal
-        = coalesce($loss_goal, case when list_contains($dhcp_units, rate_unit) then $dhcp_goal else $other_goal end)
+        and loss_goal = coalesce($loss_goal, usual_goal(rate_unit))
     group by series_id, product_version
 
 )

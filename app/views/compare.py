@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -82,7 +82,7 @@ def _compare(
     with part.recorded():
         units = queries.ask(warehouse, "rate_units", configuration_ids=chosen)["rate_unit"].to_pylist()
         goals = {goal["loss_goal"]: goal for goal in queries.loss_goals(warehouse, units)}
-        limit = _choose_limit(goals)
+        limit = _choose_limit(goals, units)
         if not chosen:
             st.info("Choose the configurations to compare.", icon=":material/compare_arrows:")
             return
@@ -175,8 +175,8 @@ def _difference(
     return f"{SIGNS.get(found['verdict'], '')}{said}{interval}{real}."
 
 
-def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
-    """Let the visitor choose a limit and basis, directly or by a loss goal that sets both."""
+def _choose_limit(goals: Mapping[str, dict[str, Any]], units: Collection[str]) -> Limit:
+    """Let the visitor choose a limit, and the basis for leases, directly or by a loss goal that sets both."""
     texts = {name: wording.loss_goal(name, goal["loss_limit"], goal["loss_basis"]) for name, goal in goals.items()}
     loss_goals.follow_old_address("goal", texts)
     named = _named(goals)
@@ -209,18 +209,21 @@ def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
             disabled=unlimited,
             help="How much may be lost. Type it, step it, or drag the line in the curves below: all else follows.",
         )
-    with right:
-        basis = st.segmented_control(
-            "Loss of",
-            list(wording.BASES),
-            default=first["loss_basis"],
-            format_func=wording.BASES.__getitem__,
-            required=True,
-            key="basis",
-            bind="query-params",
-            on_change=find_goal,
-            disabled=unlimited,
-        )
+    if units and "leases/s" not in units:
+        basis = st.session_state.setdefault("basis", first["loss_basis"])
+    else:
+        with right:
+            basis = st.segmented_control(
+                "Loss of",
+                list(wording.BASES),
+                default=first["loss_basis"],
+                format_func=wording.BASES.__getitem__,
+                required=True,
+                key="basis",
+                bind="query-params",
+                on_change=find_goal,
+                disabled=unlimited,
+            )
     if unlimited:
         return Limit(None, first["loss_basis"], goal)
     return Limit(_ratio(percent), basis, named.get((_ratio(percent), basis)))
@@ -363,7 +366,7 @@ def _draw_ramps(
     drawn = ramp.loss_over_rate(
         steps,
         limit.ratio,
-        wording.BASES[limit.basis],
+        wording.lost(limit.basis, units),
         " and ".join(units) or "per second",
         _ramp_finding(steps, limit.ratio),
         colours=theme.told_apart(backends),

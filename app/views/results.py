@@ -153,8 +153,7 @@ def _answer(identity: Identity, goal: str | None, is_published: bool, chosen: tu
             if values:
                 found = found[found[name].isin(values)]
         panels = [each._replace(asked=behind) for each in _panels(found, table, widgets.open_warehouse(), goal)]
-        usual = goal in (None, queries.USUAL_GOALS["dhcp_goal"])
-        effects = _effects(found["configuration_id"]) if usual else []
+        effects = _effects(found["configuration_id"], goal)
     return Answer(panels, effects, len(found), list(asked))
 
 
@@ -268,10 +267,10 @@ def _told(rows: pd.DataFrame) -> str:
     return "; ".join(mark for mark, is_there in marks.items() if is_there).capitalize()
 
 
-def _effects(found: pd.Series[str]) -> list[Panel | None]:
+def _effects(found: pd.Series[str], goal: str | None) -> list[Panel | None]:
     """Return the effect of threads and HA on the set-ups of the page."""
     with query_log.recorded() as asked:
-        pairs = queries.ask(widgets.open_warehouse(), "results_pairs")
+        pairs = queries.ask(widgets.open_warehouse(), "results_pairs", loss_goal=goal)
     pairs = pairs.filter(pc.is_in(pairs["configuration_id"], pa.array(found, pa.string())))
     return [_effect(pairs.filter(pc.equal(pairs["factor"], factor)), factor, asked) for factor in FACTORS]
 

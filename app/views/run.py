@@ -107,9 +107,9 @@ def _draw_ramp(
         return
     unit = run["rate_unit"] or "per second"
     drawn = steps.assign(label=label, line=wording.run_label(run), backend=run["backend"])
-    basis = wording.BASES[goal["loss_basis"]]
+    lost = wording.lost(goal["loss_basis"], [unit])
     st.space(widgets.TOOLS_PIXELS)
-    widgets.chart(ramp.loss_over_rate(drawn, goal["loss_limit"], basis, unit, _finding(verdict, unit)), "ramp", asked)
+    widgets.chart(ramp.loss_over_rate(drawn, goal["loss_limit"], lost, unit, _finding(verdict, unit)), "ramp", asked)
 
 
 def _finding(verdict: dict[str, Any], unit: str) -> str:
@@ -134,6 +134,8 @@ def _finding(verdict: dict[str, Any], unit: str) -> str:
 def _show_trials(trials: pd.DataFrame, run: dict[str, Any]) -> None:
     st.header(wording.plural(len(trials), "trial"))
     unit = wording.plain(run["rate_unit"] or "per second")
+    is_leases = run["rate_unit"] == "leases/s"
+    worst = "Loss, worst exchange" if is_leases else "Loss"
     shown = view_tables.headed(
         trials.assign(
             worst=100 * trials["loss_worst_exchange"],
@@ -144,7 +146,7 @@ def _show_trials(trials: pd.DataFrame, run: dict[str, Any]) -> None:
         "started_at source_path",
         offered_rate="Offered",
         achieved_rate="Achieved",
-        worst="Loss, worst exchange",
+        worst=worst,
         lease="Loss, leases",
         completed="Whole",
         duration_s="Duration",
@@ -152,14 +154,14 @@ def _show_trials(trials: pd.DataFrame, run: dict[str, Any]) -> None:
         source_path="File",
     )
     widgets.table(
-        shown if run["rate_unit"] == "leases/s" else shown.drop(columns="Loss, leases"),
+        shown if is_leases else shown.drop(columns="Loss, leases"),
         alt="Trials of the run, by offered rate",
         key="trials",
         config=COUNTS
         | {
             "Offered": st.column_config.NumberColumn(format="%,.0f", help=unit),
             "Achieved": st.column_config.NumberColumn(format="%,.1f", help=unit),
-            "Loss, worst exchange": st.column_config.NumberColumn(format="%.3f %%"),
+            worst: st.column_config.NumberColumn(format="%.3f %%"),
             "Loss, leases": st.column_config.NumberColumn(format="%.3f %%"),
             "Duration": st.column_config.NumberColumn(format="%.1f s"),
             "Started": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm:ss", timezone="UTC"),
@@ -220,7 +222,7 @@ def _show_accounting(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
     notes = {
         "The server was restarted during the trial, and so were its counters.": account["is_server_restarted"],
         "The counters do not add up: the answered count is what the generator saw.": (
-            what == "queries" and account["answered"] is None
+            what == "queries" and account["answered"] is None and bool(losses)
         ),
         f"{account['probes_failed']} of {account['probes']} probes failed.": account["probes_failed"],
     }
@@ -239,11 +241,8 @@ def _where_they_went(losses: Mapping[str, float], sent: int, what: str) -> str:
 
 def _both_ratios(account: Mapping[str, Any]) -> str:
     printed, true = account["ratio_printed"], account["ratio_true"]
-    parts = [
-        f"The generator prints {printed:.2%} answered" if printed is not None else "The generator prints no share",
-        f"by the counters it is {true:.2%}" if true is not None else "the counters give none",
-    ]
-    return "; ".join(parts)
+    printed_text = f"The generator prints {printed:.2%} answered" if printed is not None else "As the generator counted"
+    return printed_text if true is None else f"{printed_text}; by the counters it is {true:.2%}"
 
 
 def _draw_seconds(warehouse: Warehouse, key: Mapping[str, Any]) -> None:

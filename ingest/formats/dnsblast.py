@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from dropline.ingest.formats import Parts, Reject, Report
+from dropline.ingest.formats import Parts, Reject, Report, Row
 from dropline.ingest.formats.text import MAX_TEXT_BYTES, clean, count, head_text, is_marked, number, parts, unpack
 from dropline.ingest.formats.text_run import Explained, TextRun, fail
 
@@ -28,6 +28,7 @@ _ERROR: Final = re.compile(
     rf"{_CALL}|dnsblast: \S*dnsblast\.c:\d+: .{{0,300}}|Assertion failed: .{{0,300}}dnsblast\.c.{{0,100}}"
 )
 _USAGE: Final = "Usage: dnsblast [fuzz]"
+_COMMAND: Final = re.compile(r"\bdnsblast (?:fuzz )?[\w.:%-]+ (\d{1,18})(?: (\d{1,9}))?(?= |\Z)", re.ASCII)
 LINES: Final = re.compile(
     r"(?:(?:\A|[\r\n])[ \t]*|%\] *|\^C)Sent: \[\d+\] - Received: \[\d+\] - Reply rate: \["
     r"|(?:\A|[\r\n])[ \t]*(?:Usage: dnsblast \[fuzz\]|dnsblast: \S*dnsblast\.c:\d"
@@ -49,6 +50,13 @@ def sniff(head: bytes) -> bool:
     text = head_text(head)
     only = text.strip() if len(text) < 1000 else ""
     return is_marked(text, LINES, *CLUES) or bool(_ALONE.fullmatch(only))
+
+
+def told_by_command(command: object) -> Row:
+    """Return how many queries a command asks for, and the rate: `dnsblast HOST COUNT PPS PORT`."""
+    if not (asked := _COMMAND.search(str(command))):
+        return {}
+    return {"requests_planned": int(asked[1])} | ({"offered_rate": float(asked[2])} if asked[2] else {})
 
 
 def parse(data: bytes, line: int = 1) -> Parts:
@@ -126,6 +134,8 @@ class _Run(TextRun):
                 return bool(self.line) or self.recorded
             if part.startswith(_USAGE):
                 return bool(self.statuses or self.usage or self.error)
+            if _COMMAND.search(part):
+                return bool(self.line)
             return bool(_ERROR.fullmatch(part) and (self.closed or self.usage or self.error))
         if not self.statuses:
             return bool(self.error or self.usage)
@@ -156,6 +166,9 @@ class _Run(TextRun):
         if line.startswith(_USAGE):
             self.usage = True
             return True
+        if asked := _COMMAND.search(line):
+            self.facts["command"] = line[asked.start() :]
+            return True
         if is_error := bool(_ERROR.fullmatch(line)):
             fail(self, line)
         return is_error
@@ -170,7 +183,7 @@ class _Run(TextRun):
     def _report(self) -> Report:
         last = self.statuses[-1]
         clean_end = self.closed and last.sent == last.received and self.error is None
-        self.facts |= {
+        self.facts |= told_by_command(self.facts["command"]) | {
             "achieved_rate": last.rate,
             "sent": last.sent,
             "received": last.received,

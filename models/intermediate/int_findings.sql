@@ -27,9 +27,7 @@ run_capacity as (
         {{ is_search('runs.options') }} as is_search
     from {{ ref('int_run_capacity') }} as capacities
     inner join runs on capacities.run_id = runs.run_id
-    where
-        capacities.loss_goal
-        = case when runs.rate_unit in ('leases/s', 'exchanges/s') then 'isc' else 'permille' end
+    where capacities.loss_goal = {{ usual_goal_of('runs.rate_unit') }}
 
 ),
 

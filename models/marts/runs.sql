@@ -9,7 +9,6 @@ runs as (
 run_capacity as (
 
     select * from {{ ref('int_run_capacity') }}
-    where loss_goal = 'isc'
 
 )
 
@@ -47,4 +46,6 @@ select
     run_capacity.rate_interpolated,
     run_capacity.status
 from runs
-left join run_capacity on runs.run_id = run_capacity.run_id
+left join run_capacity
+    on runs.run_id = run_capacity.run_id
+        and run_capacity.loss_goal = {{ usual_goal_of('runs.rate_unit') }}

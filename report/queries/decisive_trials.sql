@@ -20,8 +20,7 @@ inner join trials
     on run_capacity.run_id = trials.run_id
         and run_capacity.last_passing_rate = trials.offered_rate
 where
-    run_capacity.loss_goal
-    = case when list_contains($dhcp_units, trials.rate_unit) then $dhcp_goal else $other_goal end
+    run_capacity.loss_goal = usual_goal(trials.rate_unit)
     and run_capacity.configuration_id in (select unnest($ids))
     and trials.trial_id in (from second_by_second)
 qualify row_number() over (

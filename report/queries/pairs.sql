@@ -36,13 +36,9 @@ left join comparison_fairness as fairness
         and ratios.baseline_configuration_id = fairness.baseline_configuration_id
         and ratios.treatment_configuration_id = fairness.treatment_configuration_id
 where
-    ratios.loss_goal
-    = case when list_contains($dhcp_units, ratios.rate_unit) then $dhcp_goal else $other_goal end
-    and case ratios.factor
-        when 'backend' then baseline.backend < treatment.backend
-        when 'protocol' then false
-        else ratios.rate_unit = 'leases/s'
-    end
+    ratios.loss_goal = usual_goal(ratios.rate_unit)
+    and ratios.factor <> 'protocol'
+    and (ratios.factor <> 'backend' or baseline.backend < treatment.backend)
     and ratios.baseline_configuration_id in (select unnest($ids))
     and ratios.treatment_configuration_id in (select unnest($ids))
 order by

@@ -50,7 +50,7 @@ def capacities():
 @pytest.mark.parametrize(
     ("chart", "axes"),
     [
-        (ramp.loss_over_rate(steps(), 0.01, "whole leases", "leases/s", "It breaks"), ["(leases/s)", "% of sent"]),
+        (ramp.loss_over_rate(steps(), 0.01, "% of sent", "leases/s", "It breaks"), ["(leases/s)", "% of sent"]),
         (capacity.capacities(capacities(), "queries/s"), ["(queries/s)"]),
         (
             demand.against_capacities(

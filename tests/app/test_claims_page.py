@@ -67,5 +67,4 @@ def test_a_claim_in_the_address_shows_its_figures_and_leads_to_their_comparison(
     assert len(figures) == 24
     assert {2396, 7441, 575, 10370} <= set(figures["Value"])
     way = links(app)["Compare the first 12 of 24 configurations"]
-    compared = open_page(published_home, way.page, **way.choices)
-    assert len(compared.multiselect("configurations").value) == 12
+    assert len(open_page(published_home, way.page, **way.choices).multiselect("configurations").value) == 12

@@ -64,6 +64,12 @@ def test_a_figure_published_as_more_than_bounds_its_ratios(open_page, published_
     assert {"≈", ""} <= set(table["Ratio: bound"])
 
 
+def test_threads_of_a_dns_server_are_compared_at_its_usual_goal(open_page, warehouse_home, tmp_path):
+    home = changed(warehouse_home, tmp_path, "update ratios set rate_unit = 'queries/s' where factor = 'threading'")
+    table = open_page(home, "speedups").dataframe[0].value
+    assert (set(table["Unit"]), len(table)) == ({"queries/s"}, 6)  # for isc there are 7
+
+
 def test_pairs_whose_ramps_end_too_soon_have_no_ratio(open_page, warehouse_home, tmp_path):
     open_ended = (
         "update ratios set ratio = null, ratio_interpolated = null, ci_low = null, ci_high = null, p_value = null, "

@@ -83,8 +83,7 @@ def test_the_interval_ends_where_the_profile_says():
 
 
 def test_an_end_of_the_interval_of_sigma_is_a_limit_of_its_range():
-    found = fit(COUNTS * 3, rates(COUNTS * 3, sigma=0, kappa=0.01, noise=0.03))
-    assert found.sigma.low == 0
+    assert fit(COUNTS * 3, rates(COUNTS * 3, sigma=0, kappa=0.01, noise=0.03)).sigma.low == 0
 
 
 def test_no_peak_is_told_where_kappa_may_be_nothing():

@@ -67,8 +67,7 @@ def test_a_member_is_found_below_the_name_of_its_archive(ending, bare, lake, sen
         sidecar.unlink()
     pack(bare / "rep1", sent / f"run2.{ending}")
     ingest([sent], lake)
-    columns = ("source_path", "context_path", "repetition", "offered_rate")
-    assert sorted(of(lake, "trials", *columns)) == [
+    assert sorted(of(lake, "trials", "source_path", "context_path", "repetition", "offered_rate")) == [
         (f"run2.{ending}/rate1050.txt", ".", 2, 1050.0),
         (f"run2.{ending}/rate740.txt", ".", 2, 740.0),
     ]
@@ -114,8 +113,7 @@ def test_an_archive_in_an_archive_is_one_folder_more_up_to_a_limit(bare, lake, t
         inner.mkdir()
         pack(folder, inner / "in.zip")
         folder = inner
-    summary = ingest([tmp_path / "3"], lake)
-    assert summary.ingested == 4
+    assert ingest([tmp_path / "3"], lake).ingested == 4
     assert ("in.zip/in.zip/in.zip/rate740.txt",) in of(lake, "raw_files", "source_path")
     assert reason(ingest([tmp_path / "4"], lake)) == "an archive within 3 others"
 

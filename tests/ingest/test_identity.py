@@ -110,8 +110,7 @@ def test_a_folder_that_has_some_of_another_campaigns_files_is_a_campaign_and_tol
     ingest([results("october")], lake)
     other = results("november", 1)
     (other / "rate740.txt").write_bytes(output("rate740"))
-    summary = ingest([other], lake)
-    assert summary.notes == [
+    assert ingest([other], lake).notes == [
         f"{other}: campaign october also has 1 of its files; `--campaign october` makes it that campaign"
     ]
     assert current(lake) == {"october": 2, "november": 2}

@@ -105,6 +105,9 @@ def test_a_sidecar_names_the_campaign_before_the_caller_does_and_campaign_yaml_b
     assert {(t["campaign"], t["repetition"], t["context_path"]) for t in trials} == {("c6", 1, ".")}
     assert {t["threading"] for t in trials} == {"single"}
     assert rows(lake, "campaigns", "campaign", "discard_from_runs") == [{"campaign": "c6", "discard_from_runs": 5}]
+    (bare / "rep1/rate740.json").write_text((bare / "rep1/rate740.json").read_text().replace('"c6"', '"c7"'))
+    assert ingest([bare], lake).superseded == len([key for key in lake.places() if key[0] == "c7"]) == 2
+    assert {key[1][:12] for key in lake.places() if key[0] == "c6"} == {"rep1/rate105"}
     (bare / "campaign.yaml").write_text("campaign: kea\n")
     assert counts(ingest([bare], lake)) == (5, 5, 0, 0)
     (bare / "campaign.yaml").unlink()

@@ -7,6 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dropline.ingest.context import Context
 from dropline.ingest.names import ARCHIVES, Said, level_counts, names, split
 
 RATES = (1000, 2000, 4000, 10_000)
@@ -35,6 +36,12 @@ def test_what_counts_is_the_repetition_wherever_it_stands(form, words):
     pairs = [(rate, number) for rate in RATES for number in (1, 2, 3)]
     found = said([form.format(*pair) for pair in pairs], rates=[rate for rate, _ in pairs])
     assert found == [(words, number) for _, number in pairs]
+
+
+@pytest.mark.parametrize(("path", "rate"), FORMS["rates"].items())
+def test_a_number_with_a_label_or_unit_is_the_rate_that_dnsblast_does_not_print(path, rate):
+    found = Context(path=path).resolve({"tool": "dnsblast", "sent": 2500})  # stopped after five whole seconds of 500
+    assert (found.get("offered_rate"), found["completed"]) == (rate, rate == 500)
 
 
 def test_a_rate_in_thousands_is_the_same_rate():
@@ -95,23 +102,7 @@ def test_one_file_alone_says_the_same_as_among_its_repetitions():
     assert said(["mysql-800-4.txt"], rates=[800]) == [("mysql", 4)]
 
 
-@pytest.mark.parametrize(
-    ("level", "above", "beside", "repeats"),
-    [
-        ("1", "runs", "123", True),
-        ("0", "", "01", True),
-        ("7", "mysql", "7", True),
-        ("2", "mysql", "248", False),
-        ("1", "threads", "12", False),
-        ("x", "runs", "12", False),
-        ("4000", "memfile", ["4000"], False),
-        ("memfile-1", "", "12", True),
-        ("memfile (2)", "", "12", True),
-        ("memfile_1-20241120T130142", "", "12", True),
-        ("memfile-1", "", "1", False),
-        ("node-1", "", "12", False),
-    ],
-)
+@pytest.mark.parametrize(("level", "above", "beside", "repeats"), FORMS["levels"])
 def test_a_folder_called_by_a_number_counts_repetitions_if_its_neighbours_count(level, above, beside, repeats):
     assert level_counts(level, above, [*beside]) is repeats
 

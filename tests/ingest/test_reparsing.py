@@ -141,8 +141,7 @@ def test_a_changed_row_below_a_trial_changes_the_trial(bare, lake, monkeypatch):
 
     ingest([bare], lake)
     read_otherwise(monkeypatch, slower)
-    told = reparse(lake)
-    assert [change.counts["trials_changed"] for change in told.changes] == [1, 1]
+    assert [change.counts["trials_changed"] for change in reparse(lake).changes] == [1, 1]
 
 
 def test_a_new_reader_finds_trials_in_what_nobody_knew_with_its_sidecar_and_machine(bare, lake, monkeypatch):

@@ -217,13 +217,15 @@ def test_a_broken_campaign_yaml_is_refused(tree):
         show(tree / OUTPUT)
 
 
-def test_lines_of_a_dns_tool_are_told_with_the_columns_that_they_give():
+def test_lines_of_a_dns_tool_are_told_with_the_columns_that_they_give(tmp_path):
     told = show(FOLDER / "dns" / "tools" / "dnsperf" / "mysql-sigint" / "dnsperf.out")
     assert {n: kinds(told)[n] for n in (1, 2, 4)} == {1: "of dnsperf", 2: "gives tool_version", 4: "gives command"}
     told = show(FOLDER / "dns" / "tools" / "flame" / "lmdb-Q1000" / "flame.out")
     assert kinds(told)[5] == "values of 5 metrics"
     told = show(POWERDNS / "large-buffer" / "mysql" / "04000pps" / "dnsblast.out")
     assert told.lines[0] == (1, "5993 sent, 2322 received, 38.75 %", "status line")
+    alone = shutil.copy(POWERDNS / "large-buffer" / "mysql" / "04000pps" / "dnsblast.out", tmp_path)
+    assert "warning: The rate is not known" in show(Path(alone)).text()
 
 
 def test_counters_are_told_by_their_values_and_the_output_that_they_lie_beside():

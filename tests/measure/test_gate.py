@@ -58,7 +58,7 @@ def warehouse(home):
     ],
 )
 def test_a_version_is_held_against_the_one_before(warehouse, candidate, verdict, says):
-    (found,) = judge(warehouse, "2.7.4", candidate, 0.03, "isc")
+    (found,) = judge(warehouse, "2.7.4", candidate, 0.03, None)
     assert (found.verdict, exit_code([found])) == (verdict, verdict.value)
     assert says in found.says
 
@@ -75,8 +75,9 @@ def test_a_bench_tells_its_false_alarms_and_what_it_finds(warehouse):
     assert words[:4] == ["9", "runs", "against", "9,"]
     assert float(words[6].rstrip("%")) <= 5
     assert int(words[-1].rstrip("%")) >= 80
-    with pytest.raises(CannotTell, match="has 4 runs"):
-        self_test(warehouse, "2.7.7", 0.03, "isc")
+    for goal, refusal in ((None, "has 4 runs"), ("2.5 %", "the goals are ndr, permille, pdr, moj, isc")):
+        with pytest.raises(CannotTell, match=refusal):
+            self_test(warehouse, "2.7.7", 0.03, goal)
 
 
 def test_the_command_line_gives_markdown_junit_and_an_exit_code(home, tmp_path):
@@ -89,7 +90,12 @@ def test_the_command_line_gives_markdown_junit_and_an_exit_code(home, tmp_path):
     assert (suite.get("tests"), suite.get("failures"), len(suite.findall("testcase/failure"))) == ("1", "1", 1)
     unknown = dropline("gate", "--baseline", "1.0.0", home=home.root)
     assert unknown.code == 2
-    assert "both must be a product_version or a campaign" in unknown.stderr
+    assert "both must be a version or a campaign" in unknown.stderr
+
+
+def test_more_runs_do_not_help_where_the_steps_are_too_far_apart():
+    pair = Pair("x", 5, 5, 0.944, 0.88, 1.01, 0.5)
+    assert (pair.runs_missing(0.03), pair._replace(width_by_steps=0.13).runs_missing(0.03)) == (98, None)
 
 
 def test_several_comparisons_do_not_make_an_alarm_more_likely():

@@ -30,12 +30,10 @@ def test_a_configuration_says_what_differs_from_the_plan(tmp_path):
     plan = planned(tmp_path, WHOLE)
     assert plan.defaults_of("single") == {"product": "ISC Kea", "backend": "memfile", "threading": "single"}
     assert plan.defaults_of("multi") == {"product": "ISC Kea", "backend": "mysql"}
-    assert plan.server_of("multi").model_dump(exclude_none=True) == {
-        "start": "start it",
-        "stop": "stop all",
-        "limit_s": 5,
-    }
+    server = plan.server_of("multi").model_dump(exclude_none=True)
+    assert server == {"start": "start it", "stop": "stop all", "limit_s": 5}
     assert [goal.limit for goal in plan.loss_goals] == [0.025]
+    assert planned(tmp_path, WHOLE.replace("tool: perfdhcp", "tool: dnsperf")).loss_goals[0].name == "permille"
 
 
 @pytest.mark.parametrize(("line", "wrong", "told"), WRONG)

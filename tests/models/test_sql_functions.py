@@ -22,7 +22,7 @@ def cells(section, heading):
 
 def arguments(name):
     """The arguments with their defaults, as the macro is written; an empty text for none."""
-    written = re.search(rf"create or replace macro {name}\((.*?)\) as table", MACROS, re.DOTALL)[1]
+    written = re.search(rf"create or replace macro {name}\((.*?)\) as ", MACROS, re.DOTALL)[1]
     parts = (part.strip().partition(" := ") for part in written.split(","))
     return [(argument, default.strip("'")) for argument, _, default in parts]
 
@@ -38,7 +38,7 @@ def test_the_arguments_and_their_defaults_are_those_of_the_function(name):
     assert cells(SECTIONS[name], "argument | default | meaning") == arguments(name)
 
 
-@pytest.mark.parametrize("name", SECTIONS)
+@pytest.mark.parametrize("name", [name for name in SECTIONS if name != "usual_goal"])  # a value
 def test_the_columns_are_those_that_come_out(sql, name):
     required = ", ".join("0" for _, default in arguments(name) if not default)
     columns = [column for column, *_ in sql(f"describe from {name}({required})")]

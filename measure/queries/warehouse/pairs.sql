@@ -10,7 +10,7 @@ measured as (
             rate_unit
         ) as set_up
     from capacity
-    where origin = 'measured' and loss_goal = $goal
+    where origin = 'measured' and loss_goal = coalesce($goal, usual_goal(rate_unit))
 
 ),
 
@@ -18,13 +18,28 @@ pairs as (
 
     select
         candidate.configuration_id as a,
-        baseline.configuration_id as b
+        baseline.configuration_id as b,
+        candidate.loss_goal
     from measured as candidate
     inner join measured as baseline on candidate.set_up is not distinct from baseline.set_up
     where
         $candidate in (candidate.campaign, candidate.product_version)
         and $baseline in (baseline.campaign, baseline.product_version)
         and candidate.configuration_id <> baseline.configuration_id
+
+),
+
+-- where the crossing may lie however many runs there are
+crossings as (
+
+    select
+        configuration_id,
+        loss_goal,
+        avg(ln(crossing_low)) as low,
+        avg(ln(crossing_high)) as high
+    from run_capacity
+    where crossing_low > 0
+    group by configuration_id, loss_goal
 
 ),
 
@@ -38,11 +53,14 @@ compared as (
         compare.ci_low as low,
         compare.ci_high as high,
         compare.p_value,
+        one.high - one.low + other.high - other.low as width_by_steps,
         count(compare.p_value) over () as tests,
         row_number() over (order by compare.p_value nulls last) as place
     from pairs
     cross join lateral compare(pairs.a, pairs.b) as compare
-    where compare.loss_goal = $goal
+    left join crossings as one on pairs.a = one.configuration_id and pairs.loss_goal = one.loss_goal
+    left join crossings as other on pairs.b = other.configuration_id and pairs.loss_goal = other.loss_goal
+    where compare.loss_goal = pairs.loss_goal
 
 )
 
@@ -54,6 +72,7 @@ select
     ratio,
     low,
     high,
+    width_by_steps,
     case
         when p_value is not null then max(least(1, (tests - place + 1) * p_value)) over (order by place)
     end as p_value

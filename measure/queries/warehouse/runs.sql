@@ -3,9 +3,11 @@ with
 
 baselines as (
 
-    select configuration_id
+    select
+        configuration_id,
+        loss_goal
     from capacity
-    where loss_goal = $goal and $baseline in (campaign, product_version)
+    where loss_goal = coalesce($goal, usual_goal(rate_unit)) and $baseline in (campaign, product_version)
 
 ),
 
@@ -16,7 +18,7 @@ rates as (
         (1 - loss_limit) * last_passing_rate as bracket_low,
         (1 - loss_limit) * first_exceeding_rate as bracket_high
     from run_capacity
-    where loss_goal = $goal and configuration_id in (select baselines.configuration_id from baselines)
+    where (configuration_id, loss_goal) in (select (baselines.configuration_id, baselines.loss_goal) from baselines)
 
 )
 
