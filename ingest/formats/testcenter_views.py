@@ -24,6 +24,7 @@ _PORT_SENT: Final = ("generatorsigcount", "generatorcount", "totaltxcount")
 _RECEIVED: Final = ("rxcount", "rxsigcount", "sigcount", "rxframecount")
 _PORT_RECEIVED: Final = ("rxsigcount", "totalrxcount")
 _STREAM: Final = ("streamblock", "streamblockname")
+_TOTALS: Final = frozenset({"total", "totals", "sum"})
 _GAP: Final = re.compile(r" {2,}")
 _RULE: Final = re.compile(r"-{20,}")
 _PRINTED: Final = re.compile(r"(?:\A|[\r\n])(?:Tx )?Port(?: Names?)? {2,}[^\r\n]*(?:Tx Count|Total Tx)")
@@ -71,14 +72,14 @@ def _view(table: throughput.Table) -> Parts:
     seen: set[tuple[object, ...]] = set()
     found, faults = table.records(trial)
     for record in found:
-        if record.values[0] == "Total":
+        if str(record.values[0]).lower() in _TOTALS:
             continue
         if streams and tuple(record.values) in seen:
             trial.lack(record.line)
             faults.append(Reject(record.line, f"repeated stream: {record.quoted}", "export the view again"))
-        elif record.whole(*sent) is None:
+        elif record.whole(*sent) is None or not (record.words(*_STREAM) if streams else record.values[0]):
             trial.lack(record.line)
-            reason = f"row without a count of sent frames: {record.quoted}"
+            reason = f"row without a name or a count of sent frames: {record.quoted}"
             hint = "it is not a stream or port; remove it, or export the view again"
             faults.append(Reject(record.line, reason, hint))
         else:
@@ -92,7 +93,7 @@ def _view(table: throughput.Table) -> Parts:
     for record in records if streams else ():
         label = record.words(*_STREAM)
         if record.whole(*_RECEIVED):
-            trial.latency(record, record.columns.unit("avglatency") or "us", label)
+            trial.latency(record, "us", label)
         trial.observe("dropped_by_sequence", record.whole("droppedcount", "droppedframecount"), "frames", label)
     yield trial.conclude()
 

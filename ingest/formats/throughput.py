@@ -21,7 +21,11 @@ CONNECTIONS: Final = "connections/s"
 TRANSACTIONS: Final = "transactions/s"
 
 # Milliseconds per unit as printed: IxNetwork writes `n`, a TestCenter database writes none.
-_MS_PER: Final = {"ns": 1e-6, "n": 1e-6, "us": 1e-3, "usec": 1e-3, "ms": 1.0, "msec": 1.0, "s": 1e3, "": 1e-3}
+_MS_PER: Final = {
+    **{"ns": 1e-6, "n": 1e-6, "us": 1e-3, "usec": 1e-3, "": 1e-3, "ms": 1.0, "msec": 1.0, "s": 1e3, "sec": 1e3},
+    "min": 6e4,
+}
+_EXTREMES: Final = {"min": "minimum", "avg": "average", "max": "maximum"}
 _DECIMAL_COMMA: Final = re.compile(r"[+-]?\d[\d.]*,\d+", re.ASCII)
 # What cannot be thousands, and what may be nothing else where a semicolon leaves the comma to decimals.
 _PLAIN_COMMA: Final = re.compile(r"[+-]?(?:0,\d+|\d+,(?!\d{3}\Z)\d+|\d{4,},\d+|[\d.]*\.\d{3},\d+)", re.ASCII)
@@ -67,6 +71,15 @@ class Fields(ABC):
         """Return `get` as a counter, or None."""
         return whole(self.get(*names, unit=unit))
 
+    def milliseconds(self, unit: str, *names: str) -> float | None:
+        """Return `get` as milliseconds, None if its unit is unknown; `unit` applies if the caption has none."""
+        scale = _MS_PER.get(next(filter(None, map(self.unit, names)), unit))
+        return None if scale is None else self.number(*names, scale=scale)
+
+    def unit(self, _name: str) -> str | None:
+        """Return the unit in a column's caption, or None."""
+        return None
+
     def words(self, *names: str) -> str | None:
         """Return `get` as a text, or None."""
         return words(self.get(*names), _TEXT_LENGTH)
@@ -97,12 +110,18 @@ class Trial(Draft):
         self.completed = True
 
     def latency(
-        self, fields: Fields, unit: str, label: str | None = None, t_s: float | None = None, names: str = "{0}latency"
+        self,
+        fields: Fields,
+        unit: str,
+        label: str | None = None,
+        t_s: float | None = None,
+        names: str = "{0}{2}",
+        measure: str = "latency",
     ) -> None:
-        """Add the min, avg and max in `unit` as milliseconds, none if the unit is unknown."""
-        for each in ("min", "avg", "max") if unit in _MS_PER else ():
-            value = fields.number(*names.format(each).split(), scale=_MS_PER[unit])
-            self.observe(f"latency_{each}", value, "ms", label, t_s)
+        """Add the min, avg and max as milliseconds; `unit` is that of captions without one."""
+        for each, long in _EXTREMES.items():
+            value = fields.milliseconds(unit, *names.format(each, long, measure).split())
+            self.observe(f"{measure}_{each}", value, "ms", label, t_s)
 
     def follow(self, fields: Fields, series: Iterable[Series], t_s: float | None = None) -> None:
         """Add a value of each series."""
@@ -248,6 +267,10 @@ class Record(Fields):
         """Return the value of the first of these columns that is not empty."""
         found = (self.values[place] for name in names for place in self.columns.places(name, unit))
         return next((value for value in found if value not in (None, "")), None)
+
+    def unit(self, name: str) -> str | None:
+        """Return the unit in the caption of the first column of that name, or None."""
+        return self.columns.unit(name)
 
     @property
     def quoted(self) -> str:
