@@ -158,6 +158,16 @@ places_of_numbered_trials as (
 
 ),
 
+-- nor does a number that all files have count anything: TestCenter names every execution `Summary-1` and adds the time
+places_of_one_number as (
+
+    select place_hash
+    from told
+    group by place_hash
+    having min(repetition) = max(repetition) and count(repetition) = count(*)
+
+),
+
 -- trials whose place among the runs is known by their order at most
 unplaced as (
 
@@ -168,16 +178,18 @@ unplaced as (
         told.report_index,
         {{ configuration_columns_of('told') }},
         told.unnamed_folder,
-        told.repetition,
+        case when places_of_one_number.place_hash is null then told.repetition end as repetition,
         -- what a search found is no step of a ramp
         case when not {{ is_search('told.method') }} then told.offered_rate end as offered_rate,
         coalesce(cast(told.started_at as string), {{ time_in('told.source_path') }}) as moment,
         coalesce(methods_of_ramps.method, told.method) as method
     from told
     left join methods_of_ramps on told.trial_id = methods_of_ramps.trial_id
+    left join places_of_one_number on told.place_hash = places_of_one_number.place_hash
     where
         (
             told.repetition is null
+            or places_of_one_number.place_hash is not null
             or told.place_hash in (select places_of_numbered_trials.place_hash from places_of_numbered_trials)
         )
         and told.trial_id not in (select duplicates.trial_id from duplicates)
