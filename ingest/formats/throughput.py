@@ -32,7 +32,9 @@ _PLAIN_COMMA: Final = re.compile(r"[+-]?(?:0,\d+|\d+,(?!\d{3}\Z)\d+|\d{4,},\d+|[
 _PLAIN_POINT: Final = re.compile(r"[+-]?(?:0\.\d+|\d+\.(?!\d{3}\Z)\d+|\d{4,}\.\d+)", re.ASCII)
 _THOUSANDS: Final = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+", re.ASCII)
 _POINTS: Final = re.compile(r"[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?", re.ASCII)
+_GAP: Final = re.compile(r"(?<=\d)['\u00a0\u2019\u202f](?=\d{3}(?!\d))", re.ASCII)  # 1'488'095, or with narrow blanks
 _CAPTION: Final = re.compile(r"([^()]*)(?:\(([^()]*)\))?")
+_MICRO: Final = str.maketrans("\u00b5\u03bc\ufffd", "uuu")
 _SURPLUS: Final = re.compile(r"[^a-z0-9]+")
 _TEXT_LENGTH: Final = 200
 _LARGEST: Final = 1e18
@@ -364,6 +366,7 @@ def _point(cell: str) -> str:
 
 def _cells(line: str, separator: str) -> list[str]:
     """Split one line of CSV; an invalid line stays one cell."""
+    line = line if line.isascii() and "'" not in line else _GAP.sub("", line)
     if line.count(separator) > _MOST_COLUMNS:
         return [line]
     if '"' not in line:
@@ -482,5 +485,5 @@ def steady(samples: Samples) -> Samples:
 def _key(caption: str) -> tuple[str, str]:
     match = _CAPTION.match(caption[:_TEXT_LENGTH].strip().lower())
     name, unit = match.groups() if match else (caption, None)
-    # The micro sign and the Greek letter look the same; exports contain either.
-    return _SURPLUS.sub("", name), (unit or "").strip().replace("\u00b5", "u").replace("\u03bc", "u")
+    # The micro sign and the Greek letter look the same, and neither is UTF-8 as a spreadsheet saves it.
+    return _SURPLUS.sub("", name), (unit or "").strip().translate(_MICRO)
