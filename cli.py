@@ -692,7 +692,10 @@ def gate(
     """
     from dropline.app.warehouse import Warehouse
     from dropline.measure import gate as judging
+    from dropline.measure.plan import known_goals
 
+    if goal not in known_goals():
+        _fail(f"there is no loss goal {goal!r}; the goals are {', '.join(known_goals())}", 2)
     try:
         drop = judging.parsed(fail_if)
         warehouse = Warehouse.open(context.obj.warehouse)

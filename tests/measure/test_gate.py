@@ -87,9 +87,9 @@ def test_the_command_line_gives_markdown_junit_and_an_exit_code(home, tmp_path):
     assert slower.stdout.startswith("Fails if slower by 3 %.\n\n| configuration | runs |")
     suite = ElementTree.parse(tmp_path / "gate.xml").getroot()  # noqa: S314 - our own
     assert (suite.get("tests"), suite.get("failures"), len(suite.findall("testcase/failure"))) == ("1", "1", 1)
-    unknown = dropline("gate", "--baseline", "1.0.0", home=home.root)
-    assert unknown.code == 2
-    assert "both must be a product_version or a campaign" in unknown.stderr
+    for asked, says in ((("1.0.0",), "both must be a product_version"), (("2.7.4", "--goal", "x"), "goals are ndr, ")):
+        unknown = dropline("gate", "--baseline", *asked, home=home.root)
+        assert (unknown.code, says in unknown.stderr) == (2, True)
 
 
 def test_several_comparisons_do_not_make_an_alarm_more_likely():
