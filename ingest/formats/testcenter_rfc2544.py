@@ -60,12 +60,12 @@ def _rate(printed: float | None, frames: int | None, duration: float | None) -> 
 
 def _aggregate_load(record: Record) -> float | None:
     """Return the offered load in frames/s of all ports."""
-    places = record.columns.places("offeredload", "fps")
-    # If the load is displayed in frames/s, two columns have that name; the first is the load of one port.
+    loads = [number(record.values[place]) for place in record.columns.places("offeredload", "fps")]
+    # If the load is displayed in frames/s, two columns have that name; the larger is of all ports, the other of one.
     displayed = "fps" in (record.columns.unit("intendedload"), record.columns.unit("throughput"))
-    if displayed:
-        places = places[1:]
-    return number(record.values[places[-1]]) if places else _frame_rate(record, "txframerate")
+    if len(loads) > displayed:
+        return max((load for load in loads if load is not None), default=None)
+    return _frame_rate(record, "txframerate")
 
 
 def _frame_rate(record: Record, *names: str) -> float | None:

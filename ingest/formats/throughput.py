@@ -75,8 +75,9 @@ class Fields(ABC):
 
     def milliseconds(self, unit: str, *names: str) -> float | None:
         """Return `get` as milliseconds, None if its unit is unknown; `unit` applies if the caption has none."""
-        scale = _MS_PER.get(next(filter(None, map(self.unit, names)), unit))
-        return None if scale is None else self.number(*names, scale=scale)
+        stated = next(filter(None, map(self.unit, names)), None)
+        scale = _MS_PER.get(stated or unit)
+        return None if scale is None else self.number(*names, unit=stated, scale=scale)
 
     def unit(self, _name: str) -> str | None:
         """Return the unit in a column's caption, or None."""
