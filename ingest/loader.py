@@ -83,7 +83,10 @@ class Summary:
     def text(self, *, dry: bool = False, with_ignored: bool = False) -> str:
         """Return as text: ignored files if wanted, rejects, and the totals; after a `dry` run what would be done."""
         lines = [f"ignored   {each.path}\n          -> {each.rule}" for each in self.ignored if with_ignored]
-        lines += [f"rejected  {reject_text(reject, indent=10)}" for reject in self.rejects]
+        rows = self.rejects
+        if len({row["campaign"] for row in rows}) > 1:  # whose files may have the same names
+            rows = [row | {"source_path": f"{row['campaign']}/{row['source_path']}"} for row in rows]
+        lines += [f"rejected  {reject_text(row, indent=10)}" for row in rows]
         news = f"batch {self.batch}: {counted(self.trials, 'trial', 'trials')}" if self.batch else "nothing new"
         news = f"{counted(self.trials, 'trial', 'trials')}; nothing was written" if dry else news
         counts = f"{counted(self.seen, 'file', 'files')} = {self.ingested} ingested + {self.skipped} skipped"

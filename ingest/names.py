@@ -85,6 +85,7 @@ _SET_UPS: Final = _QUANTITY | frozenset(
 )
 _MOST: Final = 999  # repetitions
 _SEVERAL: Final = 5  # names
+_CLOSE: Final = 0.01
 
 
 class Said(NamedTuple):
@@ -136,7 +137,11 @@ class Name(NamedTuple):
 
     def own(self, rates: Collection[float]) -> set[Slot]:
         """Return the numbers that are the rate, without one that equals it by chance: `1000rps_1000clients`."""
-        equal = {slot for slot, number in _slots(self.tokens) if number in rates}
+        slots = [*_slots(self.tokens)]
+        equal = {slot for slot, number in slots if number in rates}
+        if not equal:  # the report may have measured what was asked for: a rate with decimals
+            measured = [rate for rate in rates if rate % 1]
+            equal = {at for at, number in slots if any(abs(number - each) <= _CLOSE * each for each in measured)}
         words = {(at, n): {*self.tokens[at], *(self.tokens[at - 1] if not n and at else ())} for at, n in equal}
         counted = {slot for slot in equal if not _QUANTITY.isdisjoint(words[slot])}
         meant = {slot for slot in equal if _is_rate(self.tokens[slot[0]]) or "r" in words[slot]} or equal - counted

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from dropline.errors import DroplineError
 from dropline.measure.macros import looked_up, query
+from dropline.measure.plan import known_goals
 
 LEVEL: Final = 0.05
 SPLITS: Final = 400
@@ -94,7 +95,7 @@ def judge(warehouse: Warehouse, baseline: str, candidate: str | None, drop: floa
     Both are versions or campaigns; the default candidate is the campaign measured last, the default goal the unit's
     usual one.
     """
-    _require(warehouse, goal)
+    _require(goal)
     if candidate is None:
         newest = warehouse.query(query("warehouse/newest"), {"baseline": baseline}).column(0).to_pylist()
         candidate = str(newest[0]) if newest else baseline
@@ -111,11 +112,9 @@ def judge(warehouse: Warehouse, baseline: str, candidate: str | None, drop: floa
     ]
 
 
-def _require(warehouse: Warehouse, goal: str | None) -> None:
-    found = warehouse.query("select loss_goal from loss_goals where loss_limit is not null order by loss_limit")
-    goals = found.column(0).to_pylist()
-    if goal not in {None, *goals}:
-        raise CannotTell(f"there is no loss goal {goal!r}; the goals are {', '.join(goals)}")
+def _require(goal: str | None) -> None:
+    if goal not in {None, *known_goals()}:
+        raise CannotTell(f"there is no loss goal {goal!r}; the goals are {', '.join(known_goals())}")
 
 
 def _sentence(pair: Pair, verdict: Verdict, drop: float) -> str:
@@ -171,7 +170,7 @@ def self_test(warehouse: Warehouse, baseline: str, drop: float, goal: str | None
 
     Both halves are the same server, so every `slower` is a false alarm. Then one half is slowed down.
     """
-    _require(warehouse, goal)
+    _require(goal)
     runs = warehouse.query(query("warehouse/runs"), {"baseline": baseline, "goal": goal})
     lines = []
     for configuration in sorted({*runs.column("configuration").to_pylist()}):

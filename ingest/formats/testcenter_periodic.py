@@ -123,13 +123,18 @@ class _Subscription:
                 hint = "subscribe again, before the traffic starts"
                 yield Reject(trial.line, "periodic results without a sample", hint)
             return
+        kinds = sorted({kind for kind, _ in self.last})
+        if {*_SENT, *_RECEIVED}.isdisjoint(kinds):
+            hint = "export their view at the end of the test, or save the results as a database, and ingest that"
+            yield Reject(trial.line, f"periodic results that count no frames: {', '.join(kinds)}", hint)
+            return
         trial.facts["sent"] = self._total(_SENT)
         trial.facts["received"] = self._total(_RECEIVED)
         trial.details |= {
             "direction_scope": "sum_both",
             "interval_s": None,
             "records": self.records,
-            "results": sorted({kind for kind, _ in self.last}),
+            "results": kinds,
         }
         if trial.facts["sent"] is not None:
             trial.details["ports_tx"] = len({r.get("resultparent") for (k, _), r in self.last.items() if k in _SENT})

@@ -15,6 +15,7 @@ from typing import Final
 
 from dropline.ingest.formats import Parts, Reject, Report
 from dropline.ingest.formats.testcenter_rfc2544 import TOOL, trial_of
+from dropline.ingest.formats.testcenter_views import LEASES, count_leases, has_leases
 from dropline.ingest.formats.text import HEAD_BYTES, unpack
 from dropline.ingest.formats.throughput import MAX_TABLE_BYTES, Columns, Record, Trial, several_trials
 
@@ -106,6 +107,14 @@ def _read(connection: sqlite3.Connection) -> Parts:
         if not found and sent in tables and received in tables and (end := _end_of_test(load, sent, received)):
             found = True
             yield end
+    for version in "46":
+        kinds = [f"Dhcpv{version}{kind}Results" for kind in ("Port", "Block")]
+        rows = next((rows for kind in kinds if kind in tables and (rows := _newest(load(kind))[0])), [])
+        if rows and has_leases(rows[0].columns):
+            found, trial = True, Trial(TOOL, 1, *LEASES)
+            trial.facts["protocol"] = f"DHCPv{version}"
+            count_leases(trial, rows)
+            yield trial.conclude()
     if not found:
         names = ", ".join(sorted(name for name in tables if name != "DataSet")[:5])
         reason = "results database without a row of results" if names else "configuration without results"

@@ -6,7 +6,8 @@ from dropline.ingest.formats.throughput import Record, Trial, number
 
 TOOL: Final = "Spirent TestCenter"
 
-_EXTREMES: Final = {"min": "minimum", "avg": "average", "max": "maximum"}
+# Units of a rate in a caption; of another, such as Mbps, the rate is that of the frames.
+_FRAMES_PER: Final = {"": 1.0, "fps": 1.0, "pps": 1.0, "kpps": 1e3, "mpps": 1e6}
 # PERCENT_LINE_RATE, BITS_PER_SECOND and similar units add 8 bytes of preamble and 12 of gap to a frame.
 _UNITS: Final = {
     "PERCENT_LINE_RATE": "%",
@@ -30,12 +31,13 @@ def trial_of(record: Record, test: str, *, several: bool) -> Trial:
     trial = Trial(TOOL, record.line, test)
     sent = record.whole("txframecount", "txsignatureframecount", "txsigframecount")
     received = record.whole("rxframecount", "rxsigframecount")
-    offered, duration = _aggregate_load(record), record.number("duration", "durationinsec")
+    offered = _aggregate_load(record)
+    duration = (spent := record.milliseconds("s", "duration", "durationinsec")) and spent / 1e3
     if record.cut is not None and _confirms(record, sent, offered):
         duration, record.cut = number(record.cut), None
     trial.facts |= {
         "offered_rate": _rate(offered, sent, duration),
-        "achieved_rate": _rate(record.number("forwardingrate", "framerate"), received, duration),
+        "achieved_rate": _rate(_frame_rate(record, "forwardingrate", "framerate"), received, duration),
         "sent": sent,
         "received": received,
         "duration_s": duration,
@@ -44,10 +46,8 @@ def trial_of(record: Record, test: str, *, several: bool) -> Trial:
     trial.details |= {"direction_scope": "sum_both", "verdict": record.words("result")}
     _describe_frames(trial, record)
     _describe_load(trial, record)
-    for kind, long in _EXTREMES.items():
-        for measure in ("latency", "jitter"):
-            value = record.number(f"{long}{measure}", f"{kind}{measure}", scale=1e-3)
-            trial.observe(f"{measure}_{kind}", value, "ms")
+    for measure in ("latency", "jitter"):
+        trial.latency(record, "us", names="{1}{2} {0}{2}", measure=measure)
     _check(trial, record)
     return trial
 
@@ -60,12 +60,17 @@ def _rate(printed: float | None, frames: int | None, duration: float | None) -> 
 
 def _aggregate_load(record: Record) -> float | None:
     """Return the offered load in frames/s of all ports."""
-    places = record.columns.places("offeredload", "fps")
-    # If the load is displayed in frames/s, two columns have that name; the first is the load of one port.
+    loads = [number(record.values[place]) for place in record.columns.places("offeredload", "fps")]
+    # If the load is displayed in frames/s, two columns have that name; the larger is of all ports, the other of one.
     displayed = "fps" in (record.columns.unit("intendedload"), record.columns.unit("throughput"))
-    if displayed:
-        places = places[1:]
-    return number(record.values[places[-1]]) if places else record.number("txframerate")
+    if len(loads) > displayed:
+        return max((load for load in loads if load is not None), default=None)
+    return _frame_rate(record, "txframerate")
+
+
+def _frame_rate(record: Record, *names: str) -> float | None:
+    rates = (record.number(*names, unit=unit, scale=scale) for unit, scale in _FRAMES_PER.items())
+    return next((rate for rate in rates if rate is not None), None)
 
 
 def _confirms(record: Record, sent: int | None, offered: float | None) -> bool:

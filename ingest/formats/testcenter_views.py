@@ -5,16 +5,18 @@ A view shows one moment of one execution: a row per stream or per port. Loss is 
 duration, and separates thousands by commas.
 
 sent, received and dropped are frames of all streams or ports; latencies become observations in ms with the stream as
-label. Rates are set only if the view shows them.
+label. Rates are set only if the view shows them. A view of DHCP clients has sessions instead: those that tried to get a
+lease, those that got one, and the others; its rates are those that the tester measured.
 """
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from dropline.ingest.formats import Parts, Reject, throughput
 from dropline.ingest.formats.testcenter_rfc2544 import TOOL
-from dropline.ingest.formats.text import head_text, lines
+from dropline.ingest.formats.text import head_text, lines, words
 
 NAME = "testcenter_views"
 
@@ -23,7 +25,12 @@ _SENT: Final = ("txcount", "txframecount")
 _PORT_SENT: Final = ("generatorsigcount", "generatorcount", "totaltxcount")
 _RECEIVED: Final = ("rxcount", "rxsigcount", "sigcount", "rxframecount")
 _PORT_RECEIVED: Final = ("rxsigcount", "totalrxcount")
+LEASES: Final = ("DHCP sessions", "leases/s")  # the test, and the unit of its rates
+_CLIENTS: Final = frozenset({"port", "portname", "block", "blockname", "device", "devicename", "hostblock", "name"})
+_ATTEMPTED: Final = ("totalattemptcount", "totalattempted")
+_BOUND: Final = ("totalboundcount", "totalbound")
 _STREAM: Final = ("streamblock", "streamblockname")
+_TOTALS: Final = frozenset({"total", "totals", "sum"})
 _GAP: Final = re.compile(r" {2,}")
 _RULE: Final = re.compile(r"-{20,}")
 _PRINTED: Final = re.compile(r"(?:\A|[\r\n])(?:Tx )?Port(?: Names?)? {2,}[^\r\n]*(?:Tx Count|Total Tx)")
@@ -46,7 +53,13 @@ def _read(text: bytes) -> Parts:
 def _is_view(columns: throughput.Columns) -> bool:
     names = columns.names
     streams = bool(names & set(_STREAM) and names & set(_SENT) and names & set(_RECEIVED))
-    return streams or (columns.keys[:1] == [("portname", "")] and "totaltxcount" in names)
+    first = columns.keys[0][0] if columns.keys else ""
+    return streams or (first == "portname" and "totaltxcount" in names) or (first in _CLIENTS and has_leases(columns))
+
+
+def has_leases(columns: throughput.Columns) -> bool:
+    """Return whether each row is of the DHCP clients of a port, block or device."""
+    return bool(columns.names & set(_ATTEMPTED) and columns.names & set(_BOUND))
 
 
 def _printed_tables(text: bytes) -> Iterator[throughput.Table]:
@@ -64,21 +77,22 @@ def _printed_tables(text: bytes) -> Iterator[throughput.Table]:
 
 
 def _view(table: throughput.Table) -> Parts:
-    streams = bool(table.columns.names & set(_STREAM))
-    trial = throughput.Trial(TOOL, table.line, "stream view" if streams else "port view")
-    sent = _SENT if streams else _PORT_SENT
+    leases, streams = has_leases(table.columns), bool(table.columns.names & set(_STREAM))
+    kind = LEASES if leases else ("stream view",) if streams else ("port view",)
+    trial = throughput.Trial(TOOL, table.line, *kind)
+    sent = _ATTEMPTED if leases else _SENT if streams else _PORT_SENT
     records: list[throughput.Record] = []
     seen: set[tuple[object, ...]] = set()
     found, faults = table.records(trial)
     for record in found:
-        if record.values[0] == "Total":
+        if str(record.values[0]).lower() in _TOTALS:
             continue
         if streams and tuple(record.values) in seen:
             trial.lack(record.line)
             faults.append(Reject(record.line, f"repeated stream: {record.quoted}", "export the view again"))
-        elif record.whole(*sent) is None:
+        elif record.whole(*sent) is None or not (record.words(*_STREAM) if streams else record.values[0]):
             trial.lack(record.line)
-            reason = f"row without a count of sent frames: {record.quoted}"
+            reason = f"row without a name or a count of sent frames: {record.quoted}"
             hint = "it is not a stream or port; remove it, or export the view again"
             faults.append(Reject(record.line, reason, hint))
         else:
@@ -88,13 +102,32 @@ def _view(table: throughput.Table) -> Parts:
     if not records:
         yield Reject(table.line, "view without rows", "export the view again, after the traffic has run")
         return
-    _sum_up(trial, records, streams=streams)
+    (count_leases if leases else partial(_sum_up, streams=streams))(trial, records)
     for record in records if streams else ():
         label = record.words(*_STREAM)
         if record.whole(*_RECEIVED):
-            trial.latency(record, record.columns.unit("avglatency") or "us", label)
+            trial.latency(record, "us", label)
         trial.observe("dropped_by_sequence", record.whole("droppedcount", "droppedframecount"), "frames", label)
     yield trial.conclude()
+
+
+def count_leases(trial: throughput.Trial, records: list[throughput.Record]) -> None:
+    """Add the sessions of all DHCP clients to their trial."""
+    shown = " ".join(records[0].columns.names)
+    trial.facts |= {
+        "method": trial.test,
+        "protocol": "DHCPv6" if "solicit" in shown else "DHCPv4" if "discover" in shown else trial.facts["protocol"],
+        "offered_rate": throughput.total(record.number("attemptrate") for record in records) or None,
+        "achieved_rate": throughput.total(record.number("bindrate") for record in records) or None,
+        "sent": throughput.total(record.whole(*_ATTEMPTED) for record in records),
+        "received": throughput.total(record.whole(*_BOUND) for record in records),
+    }
+    trial.details["counted"] = "sessions"
+    for record in records:
+        if record.whole(*_ATTEMPTED):
+            trial.latency(record, "ms", words(record.values[0]), names="{0}setuptime", measure="setup_time")
+        if trying := record.whole("currentattemptcount", "currentlyattempting"):
+            trial.doubt(f"{trying} sessions were still trying to get a lease: these are no final figures.")
 
 
 def _sum_up(trial: throughput.Trial, records: list[throughput.Record], *, streams: bool) -> None:

@@ -21,14 +21,20 @@ CONNECTIONS: Final = "connections/s"
 TRANSACTIONS: Final = "transactions/s"
 
 # Milliseconds per unit as printed: IxNetwork writes `n`, a TestCenter database writes none.
-_MS_PER: Final = {"ns": 1e-6, "n": 1e-6, "us": 1e-3, "usec": 1e-3, "ms": 1.0, "msec": 1.0, "s": 1e3, "": 1e-3}
+_MS_PER: Final = {
+    **{"ns": 1e-6, "n": 1e-6, "us": 1e-3, "usec": 1e-3, "": 1e-3, "ms": 1.0, "msec": 1.0, "s": 1e3, "sec": 1e3},
+    "min": 6e4,
+}
+_EXTREMES: Final = {"min": "minimum", "avg": "average", "max": "maximum"}
 _DECIMAL_COMMA: Final = re.compile(r"[+-]?\d[\d.]*,\d+", re.ASCII)
 # What cannot be thousands, and what may be nothing else where a semicolon leaves the comma to decimals.
 _PLAIN_COMMA: Final = re.compile(r"[+-]?(?:0,\d+|\d+,(?!\d{3}\Z)\d+|\d{4,},\d+|[\d.]*\.\d{3},\d+)", re.ASCII)
 _PLAIN_POINT: Final = re.compile(r"[+-]?(?:0\.\d+|\d+\.(?!\d{3}\Z)\d+|\d{4,}\.\d+)", re.ASCII)
 _THOUSANDS: Final = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+", re.ASCII)
 _POINTS: Final = re.compile(r"[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?", re.ASCII)
+_GAP: Final = re.compile(r"(?<=\d)['\u00a0\u2019\u202f](?=\d{3}(?!\d))", re.ASCII)  # 1'488'095, or with narrow blanks
 _CAPTION: Final = re.compile(r"([^()]*)(?:\(([^()]*)\))?")
+_MICRO: Final = str.maketrans("\u00b5\u03bc\ufffd", "uuu")
 _SURPLUS: Final = re.compile(r"[^a-z0-9]+")
 _TEXT_LENGTH: Final = 200
 _LARGEST: Final = 1e18
@@ -67,6 +73,16 @@ class Fields(ABC):
         """Return `get` as a counter, or None."""
         return whole(self.get(*names, unit=unit))
 
+    def milliseconds(self, unit: str, *names: str) -> float | None:
+        """Return `get` as milliseconds, None if its unit is unknown; `unit` applies if the caption has none."""
+        stated = next(filter(None, map(self.unit, names)), None)
+        scale = _MS_PER.get(stated or unit)
+        return None if scale is None else self.number(*names, unit=stated, scale=scale)
+
+    def unit(self, _name: str) -> str | None:
+        """Return the unit in a column's caption, or None."""
+        return None
+
     def words(self, *names: str) -> str | None:
         """Return `get` as a text, or None."""
         return words(self.get(*names), _TEXT_LENGTH)
@@ -97,12 +113,18 @@ class Trial(Draft):
         self.completed = True
 
     def latency(
-        self, fields: Fields, unit: str, label: str | None = None, t_s: float | None = None, names: str = "{0}latency"
+        self,
+        fields: Fields,
+        unit: str,
+        label: str | None = None,
+        t_s: float | None = None,
+        names: str = "{0}{2}",
+        measure: str = "latency",
     ) -> None:
-        """Add the min, avg and max in `unit` as milliseconds, none if the unit is unknown."""
-        for each in ("min", "avg", "max") if unit in _MS_PER else ():
-            value = fields.number(*names.format(each).split(), scale=_MS_PER[unit])
-            self.observe(f"latency_{each}", value, "ms", label, t_s)
+        """Add the min, avg and max as milliseconds; `unit` is that of captions without one."""
+        for each, long in _EXTREMES.items():
+            value = fields.milliseconds(unit, *names.format(each, long, measure).split())
+            self.observe(f"{measure}_{each}", value, "ms", label, t_s)
 
     def follow(self, fields: Fields, series: Iterable[Series], t_s: float | None = None) -> None:
         """Add a value of each series."""
@@ -249,6 +271,10 @@ class Record(Fields):
         found = (self.values[place] for name in names for place in self.columns.places(name, unit))
         return next((value for value in found if value not in (None, "")), None)
 
+    def unit(self, name: str) -> str | None:
+        """Return the unit in the caption of the first column of that name, or None."""
+        return self.columns.unit(name)
+
     @property
     def quoted(self) -> str:
         """The values in quotes, for a message."""
@@ -341,6 +367,7 @@ def _point(cell: str) -> str:
 
 def _cells(line: str, separator: str) -> list[str]:
     """Split one line of CSV; an invalid line stays one cell."""
+    line = line if line.isascii() and "'" not in line else _GAP.sub("", line)
     if line.count(separator) > _MOST_COLUMNS:
         return [line]
     if '"' not in line:
@@ -459,5 +486,5 @@ def steady(samples: Samples) -> Samples:
 def _key(caption: str) -> tuple[str, str]:
     match = _CAPTION.match(caption[:_TEXT_LENGTH].strip().lower())
     name, unit = match.groups() if match else (caption, None)
-    # The micro sign and the Greek letter look the same; exports contain either.
-    return _SURPLUS.sub("", name), (unit or "").strip().replace("\u00b5", "u").replace("\u03bc", "u")
+    # The micro sign and the Greek letter look the same, and neither is UTF-8 as a spreadsheet saves it.
+    return _SURPLUS.sub("", name), (unit or "").strip().translate(_MICRO)

@@ -158,6 +158,16 @@ places_of_numbered_trials as (
 
 ),
 
+-- nor does a number that all files have count anything: TestCenter names every execution `Summary-1` and adds the time
+places_of_one_number as (
+
+    select place_hash
+    from told
+    group by place_hash
+    having min(repetition) = max(repetition) and count(repetition) = count(*)
+
+),
+
 -- trials whose place among the runs is known by their order at most
 unplaced as (
 
@@ -168,16 +178,18 @@ unplaced as (
         told.report_index,
         {{ configuration_columns_of('told') }},
         told.unnamed_folder,
-        told.repetition,
+        case when places_of_one_number.place_hash is null then told.repetition end as repetition,
         -- what a search found is no step of a ramp
         case when not {{ is_search('told.method') }} then told.offered_rate end as offered_rate,
         coalesce(cast(told.started_at as string), {{ time_in('told.source_path') }}) as moment,
         coalesce(methods_of_ramps.method, told.method) as method
     from told
     left join methods_of_ramps on told.trial_id = methods_of_ramps.trial_id
+    left join places_of_one_number on told.place_hash = places_of_one_number.place_hash
     where
         (
             told.repetition is null
+            or places_of_one_number.place_hash is not null
             or told.place_hash in (select places_of_numbered_trials.place_hash from places_of_numbered_trials)
         )
         and told.trial_id not in (select duplicates.trial_id from duplicates)
@@ -302,6 +314,59 @@ placed as (
 
 ),
 
+-- each execution of a test numbers its trials from 1: tables with the same numbers at the same rates are several
+numbered_tables as (
+
+    select concat_ws('/', campaign, source_path) as place
+    from told
+    group by campaign, source_path
+    having count(distinct repetition) > 1
+
+),
+
+of_tables as (
+
+    select
+        trial_id,
+        source_path,
+        repetition,
+        offered_rate,
+        {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, method') }} as set_up_id
+    from told
+    where
+        concat_ws('/', campaign, source_path) in (select numbered_tables.place from numbered_tables)
+        and trial_id not in (select duplicates.trial_id from duplicates)
+        and trial_id not in (select placed.trial_id from placed)
+
+),
+
+repeated_tables as (
+
+    select set_up_id
+    from of_tables
+    group by set_up_id, repetition, offered_rate
+    having count(distinct source_path) > 1
+
+),
+
+renumbered as (
+
+    select
+        trial_id,
+        cast(dense_rank() over (partition by set_up_id order by source_path, repetition) as integer) as ramp
+    from of_tables
+    where set_up_id in (select repeated_tables.set_up_id from repeated_tables)
+
+),
+
+told_by_order as (
+
+    select * from placed
+    union all
+    select * from renumbered
+
+),
+
 with_repetition as (
 
     select
@@ -310,11 +375,11 @@ with_repetition as (
         {{ configuration_columns_of('told') }},
         told.unnamed_folder,
         coalesce(methods_of_ramps.method, told.method) as method,
-        case when placed.trial_id is null then told.repetition else placed.ramp end as repetition,
-        placed.ramp is not null as is_told_by_order
+        case when told_by_order.trial_id is null then told.repetition else told_by_order.ramp end as repetition,
+        told_by_order.ramp is not null as is_told_by_order
     from told
     left join methods_of_ramps on told.trial_id = methods_of_ramps.trial_id
-    left join placed on told.trial_id = placed.trial_id
+    left join told_by_order on told.trial_id = told_by_order.trial_id
 
 ),
 

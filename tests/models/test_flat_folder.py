@@ -124,7 +124,7 @@ def test_set_ups_that_may_be_repetitions_are_told(warehouse):
 def test_where_a_value_comes_from_is_told(warehouse):
     assert warehouse(
         "select campaign, severity from quality_findings where finding = 'runs_by_order' group by all order by all"
-    ) == [(layout, "info") for layout in ("appended", "counted", "moments", "moments-of-files", "run-folders")]
+    ) == [(layout, "info") for layout in ("appended", "counted", "moments", "moments-of-files", "run-folders", "times")]
     assert warehouse(
         """select distinct context_sources['repetition'], context_sources['backend'] from trials
         where campaign in ('flat', 'described')"""
