@@ -320,7 +320,7 @@ numbered_tables as (
     select concat_ws('/', campaign, source_path) as place
     from told
     group by campaign, source_path
-    having count(distinct repetition) > 1
+    having min(repetition) < max(repetition)
 
 ),
 
