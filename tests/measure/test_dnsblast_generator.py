@@ -17,6 +17,7 @@ DNSBLAST = Dnsblast(Generator(tool="dnsblast", target="10.0.0.1#5300"))
 KNEE = 3000
 PLAN = """campaign: {name}
 generator: {{tool: dnsblast, target: 10.0.0.1#5300}}
+goals: [isc]
 rates: {{from: 200, to: 40000}}
 trial_s: 1
 warm_up_s: 0
