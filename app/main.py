@@ -4,7 +4,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from dropline.app import auth, query_log, widgets
+from dropline.app import auth, query_log, widgets, wording
+from dropline.app.warehouse import QueryRefused
 from dropline.measure import progress
 from dropline.paths import Home
 
@@ -79,7 +80,11 @@ if page != runs:
     search()
 widgets.follow_publications()
 with query_log.recorded() as questions:
-    page.run()
+    try:
+        page.run()
+    except QueryRefused as error:
+        why = wording.plain(str(error).splitlines()[0])
+        st.error(f"{why} If an earlier version of Dropline built this warehouse, type `dropline build`.")
 if questions:
     widgets.offer_sql(questions)
 # A step of the browser's history for each choice: by itself Streamlit overwrites that of the choice before, and Back
