@@ -481,13 +481,12 @@ with
 {{ compared('treatment cross join baseline') }}
 {%- endmacro %}
 
-{#- Run once at the end of a build. -#}
 {#- The loss goal that is usual for a rate: ISC's for DHCP, for DNS what its operators ask for, and so for the rest. -#}
 {% macro usual_goal_of(rate_unit) -%}
 case when {{ rate_unit }} in ('leases/s', 'exchanges/s') then 'isc' else 'permille' end
 {%- endmacro %}
 
-{#- Functions that read no table. -#}
+{#- Functions that read no table; run once at the end of a build. -#}
 {% macro create_standalone_functions() -%}
     {%- if target.type == 'duckdb' %}
     create or replace macro usual_goal(rate_unit) as {{ usual_goal_of('rate_unit') }};

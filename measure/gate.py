@@ -102,9 +102,10 @@ def judge(warehouse: Warehouse, baseline: str, candidate: str | None, drop: floa
     asked = {"baseline": baseline, "candidate": candidate, "goal": goal}
     pairs = [Pair(**row) for row in warehouse.query(query("warehouse/pairs"), asked).to_pylist()]
     if not pairs:
+        judged_at = f"the loss goal {goal!r}" if goal else "the usual loss goal"
         raise CannotTell(
-            f"no configuration of {candidate!r} was also measured in {baseline!r} at the loss goal {goal or 'usual'}: "
-            "both must be a version or a campaign, with the same backend, threads, testbed, generator and options"
+            f"no configuration of {candidate!r} was also measured in {baseline!r} at {judged_at}: both must be a "
+            "product_version or a campaign, with the same backend, threads, testbed, generator and options"
         )
     verdicts = [pair.verdict(drop) for pair in pairs]
     return [

@@ -109,7 +109,9 @@ class Plan(_Strict):
     campaign: Slug
     title: Text | None = None
     generator: Generator
-    goals: tuple[Words, ...] = Field(default=(), description="Default: isc for perfdhcp, permille for DNS.")
+    goals: Annotated[tuple[Words, ...], Field(min_length=1)] | None = Field(
+        default=None, description="Default: isc for perfdhcp, permille for DNS."
+    )
     rates: Rates
     trial_s: Annotated[float, Field(ge=1, le=3600)] = 10.0
     warm_up_s: Annotated[float, Field(ge=0, le=3600)] = 3.0
@@ -137,8 +139,8 @@ class Plan(_Strict):
 
     @field_validator("goals")
     @classmethod
-    def _are_known(cls, goals: tuple[str, ...]) -> tuple[str, ...]:
-        if unknown := [name for name in goals if name not in known_goals()]:
+    def _are_known(cls, goals: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if unknown := [name for name in goals or () if name not in known_goals()]:
             raise ValueError(f"there is no loss goal {unknown[0]!r}; the goals are {', '.join(known_goals())}")
         return goals
 

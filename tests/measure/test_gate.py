@@ -90,7 +90,7 @@ def test_the_command_line_gives_markdown_junit_and_an_exit_code(home, tmp_path):
     assert (suite.get("tests"), suite.get("failures"), len(suite.findall("testcase/failure"))) == ("1", "1", 1)
     unknown = dropline("gate", "--baseline", "1.0.0", home=home.root)
     assert unknown.code == 2
-    assert "both must be a version or a campaign" in unknown.stderr
+    assert "both must be a product_version or a campaign" in unknown.stderr
 
 
 def test_more_runs_do_not_help_where_the_steps_are_too_far_apart():

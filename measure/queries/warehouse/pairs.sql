@@ -19,27 +19,16 @@ pairs as (
     select
         candidate.configuration_id as a,
         baseline.configuration_id as b,
-        candidate.loss_goal
+        candidate.loss_goal,
+        -- where the crossings may lie however many runs there are
+        ln(candidate.crossing_high / nullif(candidate.crossing_low, 0))
+        + ln(baseline.crossing_high / nullif(baseline.crossing_low, 0)) as width_by_steps
     from measured as candidate
     inner join measured as baseline on candidate.set_up is not distinct from baseline.set_up
     where
         $candidate in (candidate.campaign, candidate.product_version)
         and $baseline in (baseline.campaign, baseline.product_version)
         and candidate.configuration_id <> baseline.configuration_id
-
-),
-
--- where the crossing may lie however many runs there are
-crossings as (
-
-    select
-        configuration_id,
-        loss_goal,
-        avg(ln(crossing_low)) as low,
-        avg(ln(crossing_high)) as high
-    from run_capacity
-    where crossing_low > 0
-    group by configuration_id, loss_goal
 
 ),
 
@@ -53,13 +42,11 @@ compared as (
         compare.ci_low as low,
         compare.ci_high as high,
         compare.p_value,
-        one.high - one.low + other.high - other.low as width_by_steps,
+        pairs.width_by_steps,
         count(compare.p_value) over () as tests,
         row_number() over (order by compare.p_value nulls last) as place
     from pairs
     cross join lateral compare(pairs.a, pairs.b) as compare
-    left join crossings as one on pairs.a = one.configuration_id and pairs.loss_goal = one.loss_goal
-    left join crossings as other on pairs.b = other.configuration_id and pairs.loss_goal = other.loss_goal
     where compare.loss_goal = pairs.loss_goal
 
 )
