@@ -129,17 +129,17 @@ def begin(
     context: typer.Context,
     folder: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="Folder with results.")],
 ) -> None:
-    """Write a campaign.yaml for a folder of results: what was found, a guessed `path:`, the rest as comments.
+    """Write a campaign.yaml for a folder of results: what was found, and every key as a comment.
 
-    An existing campaign.yaml is not changed. Review the new one: the values that it takes from paths, such as backend,
-    threads and repetition, decide which runs and configurations can be compared.
+    An existing campaign.yaml is not changed.
 
     For example: dropline init results/2026-11/
     """
     from dropline.ingest.initial import begin as write
     from dropline.ingest.lake import Lake
 
-    typer.echo(write(folder, Lake(context.obj.lake)).text())
+    file = write(folder, Lake(context.obj.lake))
+    typer.echo(f"Wrote {file}. Review it, then type: dropline ingest --dry-run {folder}")
 
 
 @app.command()
