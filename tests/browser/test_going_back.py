@@ -19,7 +19,11 @@ def shown(page):
 
 
 def choose_trial(page, place):
-    page.get_by_role("combobox", name="Trial").press("ArrowDown")
+    for _ in range(60):  # a key pressed while the list is drawn anew is lost
+        if page.get_by_role("option").count():
+            break
+        page.get_by_role("combobox", name="Trial").press("ArrowDown")
+        page.wait_for_timeout(300)
     page.get_by_role("option").nth(place).click()
 
 
