@@ -14,8 +14,7 @@ _USUAL: Final = "usual"
 def choose(warehouse: Warehouse, key: str = "goal") -> str | None:
     """Return the loss goal that the visitor chose; None, the default, means each unit's usual goal."""
     known = queries.loss_goals(warehouse)
-    limits = {each["loss_goal"]: each["loss_limit"] for each in known}
-    dhcp, other = (limits[goal] for goal in (queries.DHCP_GOAL, queries.OTHER_GOAL))
+    dhcp, other = (queries.loss_goals(warehouse, [unit])[0]["loss_limit"] for unit in ("leases/s", "queries/s"))
     texts = {
         each["loss_goal"]: wording.loss_goal(each["loss_goal"], each["loss_limit"], each["loss_basis"])
         for each in known

@@ -15,9 +15,7 @@ MARKS: Final = {"warn": " ⚠", "suspect": " ✖"}
 
 def figures(scope: Scope) -> list[Row]:
     """Return one capacity per configuration, at its unit's usual loss goal if available, with `sign` and `shown`."""
-    usual = queries.DHCP_GOAL
-    asked = queries.ask(scope.warehouse, "capacities", configuration_ids=scope.ids, loss_goal=usual)
-    headline = [row for row in printable(asked) if queries.usual_goal(row["rate_unit"]) == usual]
+    headline = printable(queries.ask(scope.warehouse, "capacities", configuration_ids=scope.ids, loss_goal=None))
     have = {row["configuration_id"] for row in headline}
     others = [
         row

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
     from dropline.app.warehouse import Warehouse
 
-DHCP_GOAL: Final = "isc"
-OTHER_GOAL: Final = "permille"
-_DHCP_UNITS: Final[frozenset[str | None]] = frozenset({"leases/s", "exchanges/s"})
 MOST_ROWS: Final = 5000  # that a browser draws smoothly
 FOLDER: Final = Path(__file__).parent
 _WITH: Final = re.compile(r"\A(?:--.*\n)*(?:with\s+)?")  # DuckDB allows a comma after the last table
@@ -59,14 +56,8 @@ def labels(warehouse: Warehouse) -> dict[str, str]:
 
 def loss_goals(warehouse: Warehouse, rate_units: Sequence[str | None] = ()) -> list[dict[str, Any]]:
     """Return the loss goals (loss_goal, loss_limit, loss_basis, description), the units' usual goal first."""
-    goals: list[dict[str, Any]] = ask(warehouse, "loss_goals", usual=usual_goal(*rate_units)).to_pylist()
+    goals: list[dict[str, Any]] = ask(warehouse, "loss_goals", rate_units=[*rate_units]).to_pylist()
     return goals
-
-
-def usual_goal(*rate_units: str | None) -> str:
-    """Return the usual loss goal for rates in these units, as SQL's `usual_goal` does: that of DHCP if it is there."""
-    others = rate_units and None not in rate_units and _DHCP_UNITS.isdisjoint(rate_units)
-    return OTHER_GOAL if others else DHCP_GOAL
 
 
 def compared(

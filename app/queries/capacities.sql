@@ -3,7 +3,7 @@ with
 chosen as (
 
     select * from capacity
-    where loss_goal = $loss_goal
+    where loss_goal = coalesce($loss_goal, usual_goal(rate_unit))
         and coalesce(list_contains(cast($configuration_ids as varchar[]), configuration_id), true)
 
 ),
@@ -13,7 +13,9 @@ published as (
     select capacity.*
     from capacity
     inner join campaigns on capacity.campaign = campaigns.campaign
-    where capacity.origin = 'published' and capacity.loss_goal = $loss_goal
+    where
+        capacity.origin = 'published'
+        and capacity.loss_goal = coalesce($loss_goal, usual_goal(capacity.rate_unit))
     qualify row_number() over (
             partition by
                 capacity.product, capacity.protocol, capacity.backend, capacity.threading, capacity.ha_mode,

@@ -283,10 +283,10 @@ def _ratio(percent: float) -> float:
 
 def _of_limit(warehouse: Warehouse, name: str, chosen: list[str], limit: Limit) -> pa.Table:
     """Answer a query for a loss goal, or its counterpart for a custom limit."""
-    if limit.goal is None and limit.ratio is not None:
+    if limit.goal is None:
         at = {"limit": limit.ratio, "basis": limit.basis}
         return queries.ask(warehouse, AT_OWN_LIMIT[name], configuration_ids=chosen, **at)
-    return queries.ask(warehouse, name, configuration_ids=chosen, loss_goal=limit.goal or queries.usual_goal())
+    return queries.ask(warehouse, name, configuration_ids=chosen, loss_goal=limit.goal)
 
 
 def _say_what_has_no_figure(chosen: list[str], frame: pd.DataFrame, labels: Mapping[str, str], limit: Limit) -> None:

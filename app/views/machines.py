@@ -44,7 +44,8 @@ HARDWARE = {
     "nic_model": "Network",
     "nic_speed_mbps": "Network speed",
 }
-NAMES = HARDWARE | {"os_name": "System", "os_version": "Version"}
+NAMES = HARDWARE | {"cpu_vendor": "Processor vendor", "nic_driver": "Network driver"}
+NAMES |= {"os_name": "System", "os_version": "Version"}
 UNITS = {"cpu_mhz": (1, "MHz"), "memory_bytes": (2**30, "GiB"), "nic_speed_mbps": (1, "Mbit/s")}
 
 

@@ -89,10 +89,10 @@ def test_without_a_goal_each_unit_is_shown_at_its_usual_one(warehouse):
     found = explore.Configurations(warehouse, None).search("", {"origin": ["measured"]}).rows.to_pylist()
     assert {(row["rate_unit"], row["loss_goal"]) for row in found} == {("leases/s", "isc")}
     units = {"leases/s": "isc", "exchanges/s": "isc", "queries/s": "permille", "connections/s": "permille"}
-    assert {unit: queries.usual_goal(unit) for unit in units} == units
     asked = "select unnest($units), unnest(list_transform($units, lambda unit: usual_goal(unit)))"
     assert dict(zip(*warehouse.query(asked, {"units": [*units]}).to_pydict().values(), strict=True)) == units
-    assert queries.usual_goal("queries/s", "leases/s") == queries.usual_goal() == "isc"
+    goals = [queries.loss_goals(warehouse, some) for some in (["queries/s"], ["queries/s", "leases/s"], [])]
+    assert [those[0]["loss_goal"] for those in goals] == ["permille", "isc", "isc"]
 
 
 def test_chosen_rows_lead_to_compare_run_trend_and_speed_ups(open_page, warehouse_home, warehouse):
