@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dropline.app import sandbox
 from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import duckdb
 
@@ -42,7 +43,8 @@ _FIGURES: Final = (
     "dropped", "duration_s", "started_at", "completed", "warnings", "conflicts",
 )  # fmt: skip
 
-_MEASURED: Final = "trial_id, computed_rate as achieved_rate, loss_worst_exchange, loss_packet, loss_lease"
+_LOSSES: Final = "loss_worst_exchange, loss_packet, loss_lease, error_ratio, is_unsustained"
+_MEASURED: Final = f"trial_id, computed_rate as achieved_rate, {_LOSSES}"
 _MODEL: Final = "int_trials__measured"
 _COMPILED: Final = Path(__file__).parent.parent / "compiled.json"
 _READ: Final = re.compile(r"read_parquet\('@lake@/(\w+)/[^)]*\)")
@@ -125,28 +127,25 @@ def take_in(home: Home) -> str:
     return done.stdout.strip()
 
 
-def measured(trials: Sequence[Row], exchanges: Sequence[Row]) -> dict[str, Row]:
-    """Return achieved_rate (per second) and loss ratios (0..1) by trial_id, computed by the warehouse's model.
+def measured(rows: Mapping[str, pa.Table], trial_ids: Sequence[str]) -> dict[str, Row]:
+    """Return what `_MEASURED` names by trial_id, computed by the warehouse's model; ratios are 0..1.
 
-    Takes rows of schema.TRIALS and schema.EXCHANGES. Counters beside a trial, which correct dnsblast's figures, are
-    missing here.
+    Takes the tables of a file as `rows.tables` returns them. Counters beside a trial, which correct dnsblast's figures,
+    are missing here.
     """
-    database, tables = _model()
-    files = {(row["campaign"], row["source_path"]) for row in trials}
-    rows: dict[str, Sequence[Row]] = {
-        "trials": trials,
-        "exchanges": exchanges,
-        "raw_files": [{"campaign": campaign, "source_path": path, "status": "trials"} for campaign, path in files],
-    }
-    for name, given in rows.items():
-        of_batch = pa.Table.from_pylist([row | {"batch": _BATCH} for row in given], TABLES[name])  # noqa: F841 - in SQL
+    database, fillings = _model()
+    for name in ("trials", "exchanges", "observations", "raw_files"):
         database.execute(f"delete from temp.main.lake_{name}")  # noqa: S608 - of the schema
-        database.execute(f"insert into temp.main.lake_{name} from of_batch")
-    for place, table in enumerate(tables):
+        if found := rows.get(name):
+            if "trial_id" in found.column_names:
+                found = found.filter(pc.is_in(found["trial_id"], pa.array(trial_ids)))
+            of_batch = found.append_column("batch", pa.repeat(_BATCH, len(found)))  # noqa: F841 - in SQL
+            database.execute(f"insert into temp.main.lake_{name} by name from of_batch")
+    for place, table in enumerate(fillings):
         database.execute(f"delete from {table}")  # noqa: S608 - of the model
         database.execute(f"execute fill_{place}")
-    found = database.table(f"scratch.main.{_MODEL}").project(_MEASURED).to_arrow_table()
-    return {row.pop("trial_id"): row for row in found.to_pylist()}
+    figures = database.table(f"scratch.main.{_MODEL}").project(_MEASURED).to_arrow_table()
+    return {row.pop("trial_id"): row for row in figures.to_pylist()}
 
 
 @cache
@@ -194,29 +193,24 @@ def _shown(row: Row) -> Row:
 
 def look(file: Path) -> Row:
     """Return the result of `explain` for a file alone in its folder, in a confined process; exit if it is refused."""
-    from dropline.ingest import formats
-    from dropline.ingest.files import HEAD_BYTES, IntakeError
+    from dropline.ingest.files import IntakeError
+    from dropline.ingest.rows import tables
     from dropline.ingest.show import show
 
     try:
         found = show(file, within=file.parent)
     except IntakeError as error:
         sandbox.refuse(str(error).replace(f"{file.parent}/", ""))
-    trials, exchanges = [each.row for each in found.trials[:MOST_REPORTS]], []
-    data = file.read_bytes()
-    if trials and (reader := formats.recognise(data[:HEAD_BYTES])):
-        reports = (part for part in reader.parse(data) if isinstance(part, formats.Report))
-        for row, report in zip(trials, reports, strict=False):
-            exchanges += [each | {"trial_id": row["trial_id"]} for each in report.exchanges]
-    figures = measured(trials, exchanges) if trials else {}
+    trials, rejects = [each.row for each in found.trials[:MOST_REPORTS]], found.outcome.rejects
+    figures = measured(tables([found.outcome]), [row["trial_id"] for row in trials]) if trials else {}
     return {
         "kind": found.kind,
         "why": found.why,
         "left_alone": found.left_alone,
         "trials": [_shown(row) | figures[row["trial_id"]] for row in trials],
         "trials_in_all": len(found.trials),
-        "rejects": [{key: each[key] for key in ("line", "reason", "hint")} for each in found.rejects[:MOST_REJECTS]],
-        "rejects_in_all": len(found.rejects),
+        "rejects": [{key: each[key] for key in ("line", "reason", "hint")} for each in rejects[:MOST_REJECTS]],
+        "rejects_in_all": len(rejects),
         "lines": [list(line) for line in found.lines[:MOST_LINES]],
         "lines_in_all": len(found.lines),
     }
@@ -227,7 +221,7 @@ def ready() -> None:
     sandbox.confine(_MEMORY_BYTES)
     import dropline.ingest.show  # noqa: F401
 
-    measured((), ())
+    measured({}, ())
 
 
 def main(path: str) -> None:

@@ -81,9 +81,9 @@ class Explanation:
     source_path: str
     kind: str  # a description of its kind
     why: str  # how it was recognised
+    outcome: Outcome  # what would be stored
     lines: list[Line] = field(default_factory=list)  # every line that is not blank, if the reader can explain them
     trials: list[Trial] = field(default_factory=list)
-    rejects: list[Row] = field(default_factory=list)  # rows of schema.REJECTS without the batch
     joined: Trial | None = None  # what would be joined to an output without trials
     # Whether an ingest of its folder skips it: it is hidden, a note, or ignored by campaign.yaml.
     left_alone: bool = False
@@ -102,7 +102,7 @@ class Explanation:
         for number, trial in enumerate(self.trials, 1):
             parts += [f"report {number}, from line {trial.row['source_line']} on: {_figures(trial.row)}"]
             parts += trial.lines()
-        for reject in self.rejects:
+        for reject in self.outcome.rejects:
             parts += [f"rejected, line {reject['line']}: {reject['reason']}", f"  -> {reject['hint']}"]
         if self.joined:
             parts += ["joined to it, if it gave a trial:", *self.joined.lines()]
@@ -135,7 +135,7 @@ def show(path: Path, lake: Lake | None = None, *, within: Path | None = None) ->
         own = resolver.outcome(target)
         places = _places([*map(resolver.outcome, described), own])
         kind, why = _kind(target)
-        explanation = Explanation(Path(target.where), *own.key, kind, why, rejects=own.rejects, left_alone=left_alone)
+        explanation = Explanation(Path(target.where), *own.key, kind, why, own, left_alone=left_alone)
         explanation.lines = _lines(target, own)
         explanation.beside = own.observations[0]["beside"][0].as_py() if own.observations else None
         explanation.trials = [Trial(row, _values(row, places)) for row in own.rows.get("trials", [])]

@@ -57,6 +57,6 @@ def among_known(known: pd.DataFrame, tried: pd.DataFrame, limit: float, unit: st
         layers.append(
             own.mark_text(dy=-20, color=theme.INK, fontSize=12, fontWeight="bold").encode(text=alt.Text("trial:N"))
         )
-    runs = f"{known['configuration_id'].nunique()} known configurations, median of the runs"
+    runs = f"{wording.plural(known['configuration_id'].nunique(), 'known configuration')}, median of the runs"
     detail = f"Diamonds: this file, n = {len(tried)}; lines: {runs}; red: the limit of {100 * limit:g} %"
     return theme.titled(layers, finding, detail, _HEIGHT)

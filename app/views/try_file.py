@@ -89,14 +89,17 @@ def _visible(text: str) -> str:
 def _show_trials(found: dict[str, Any]) -> None:
     trials = found["trials"]
     if not trials:
-        st.info("This file contains no benchmark result. Below you see why, and what to do.")
+        todo = "Below you see why" if found["rejects"] else "It is joined to the outputs beside it: ingest their folder"
+        st.info(f"This file contains no benchmark result. {todo}.")
         return
     frame = pd.DataFrame(trials)
+    are_leases = "leases/s" in set(frame["rate_unit"])
+    losses = LOSSES if are_leases else {"loss_packet": "Loss", "error_ratio": "Errors"}
     st.markdown(f"**{wording.plural(found['trials_in_all'], 'trial')}**")
     widgets.table(
         view_tables.headed(
-            frame.assign(**{name: 100 * frame[name].astype(float) for name in LOSSES}),
-            f"source_line tool protocol offered_rate achieved_rate rate_unit {' '.join(LOSSES)} sent received dropped "
+            frame.assign(**{name: 100 * frame[name].astype(float) for name in losses}),
+            f"source_line tool protocol offered_rate achieved_rate rate_unit {' '.join(losses)} sent received dropped "
             "duration_s completed command",
             source_line="Line",
             tool="Tool",
@@ -104,24 +107,24 @@ def _show_trials(found: dict[str, Any]) -> None:
             achieved_rate="Achieved",
             duration_s="Duration",
             completed="Whole",
-            **LOSSES,
+            **losses,
         ).dropna(axis="columns", how="all"),
         alt="Trials of the file",
         key="tried",
         config={
             **{name: st.column_config.NumberColumn(format="%,.1f") for name in ("Offered", "Achieved")},
             **{name: st.column_config.NumberColumn(format="%,d") for name in ("Sent", "Received", "Dropped")},
-            **{label: st.column_config.NumberColumn(format="%.3f %%") for label in LOSSES.values()},
+            **{label: st.column_config.NumberColumn(format="%.3f %%") for label in losses.values()},
             "Duration": st.column_config.NumberColumn(format="%.1f s"),
         },
     )
     if found["trials_in_all"] > len(trials):
         st.caption(f"The first {len(trials):,} are shown; `dropline show FILE` shows all.")
-    st.caption(
-        "The losses are defined as in the warehouse: the largest share of any exchange, all drops divided by all "
-        "sent, and the share of first requests that did not lead to a lease. Files beside a trial (counters, a "
-        "sidecar) are not known here."
+    shares = (
+        "The losses are defined as in the warehouse: the largest share of any exchange, all drops divided by all sent, "
+        "and the share of first requests that did not lead to a lease. "
     )
+    st.caption(f"{shares if are_leases else ''}Files beside a trial (counters, a sidecar) are not known here.")
     if "dnsblast" in set(frame["tool"]):
         st.caption(
             "dnsblast stops counting before the last answers are in: its loss is an upper bound until an ingest adds "
@@ -168,20 +171,27 @@ def _place(trials: list[dict[str, Any]]) -> None:
 
 
 def _finding(warehouse: Warehouse, trials: pd.DataFrame, kind: dict[str, str | None], goal: dict[str, Any]) -> str:
-    limit = 100 * goal["loss_limit"]
-    within = trials["completed"].astype(bool) & (trials["loss_worst_exchange"] <= goal["loss_limit"])
+    limit = f"a loss of {100 * goal['loss_limit']:g} %"
+    errors = trials["error_ratio"].astype(float).fillna(0)
+    if (errors > goal["error_limit"]).any():
+        limit += f" and {100 * goal['error_limit']:g} % of errors"
+    within = (
+        trials["completed"].astype(bool)
+        & (trials["loss_worst_exchange"] <= goal["loss_limit"])
+        & (errors <= goal["error_limit"])
+        & ~trials["is_unsustained"].astype(bool)
+    )
     most = trials.loc[within, "achieved_rate"].max()
     if not wording.is_known(most):
-        return f"No complete trial of this file stays within a loss of {limit:g} %"
+        return f"No complete trial of this file stays within {limit}"
     rates = queries.ask(warehouse, "tried_capacities", **kind, loss_goal=goal["loss_goal"])["rate"].to_pylist()
-    reached = f"{wording.number(most)} {kind['rate_unit'] or 'per second'} within a loss of {limit:g} %"
+    reached = f"{wording.number(most)} {kind['rate_unit'] or 'per second'} within {limit}"
     if not rates:
         return f"{reached}; no known capacity to compare with"
     below = sum(rate <= most for rate in rates)
-    return (
-        f"{reached}: {f'as much as {below}' if below else 'less than any'} of {len(rates)} known capacities, "
-        f"{wording.number(min(rates))} to {wording.number(max(rates))}"
-    )
+    known = f"{below or 'all'} of {len(rates)} known capacities" if len(rates) > 1 else "the only known capacity"
+    span = " to ".join(dict.fromkeys(map(wording.number, (min(rates), max(rates)))))
+    return f"{reached}: {'as much as' if below else 'less than'} {known}, {span}"
 
 
 def _show_troubles(found: dict[str, Any]) -> None:
@@ -203,7 +213,7 @@ def _show_troubles(found: dict[str, Any]) -> None:
         if found["rejects_in_all"] > len(rejects):
             st.caption(f"The first {len(rejects):,} of {found['rejects_in_all']:,} are shown.")
     if found["trials"] and not warnings and not found["rejects"]:
-        st.success("No problems found.", icon=":material/check:")
+        st.success("Read without problems.", icon=":material/check:")
 
 
 def _show_lines(found: dict[str, Any]) -> None:

@@ -46,7 +46,7 @@ def test_every_line_of_a_good_file_is_told(tree):
         28: "counter of REQUEST-ACK",
         39: "count of collected packets of REQUEST-ACK",
     }
-    assert told.rejects == []
+    assert told.outcome.rejects == []
     assert "report 1, from line 1 on: 740 offered, 739.063 leases/s achieved, 4438 sent" in told.text()
 
 
@@ -100,7 +100,7 @@ def test_odd_lines_are_told(name, number, kind):
 def test_a_file_that_gives_no_trial_tells_why_and_what_would_be_joined():
     told = show(ODD / "089_v4_sigterm.txt")
     assert told.trials == []
-    assert [reject["line"] for reject in told.rejects] == [1]
+    assert [reject["line"] for reject in told.outcome.rejects] == [1]
     assert sources(told.joined.values)["exit_code"] == (-15, "sidecar 089_v4_sigterm.json")
     text = told.text()
     assert "rejected, line 1: no final report, 2 interim lines" in text
@@ -129,7 +129,7 @@ def test_a_line_that_nobody_knows_is_told_as_such(tree):
 def test_what_explains_trials_is_known_for_what_it_is(path, kind, why, tree):
     told = show(tree / path)
     assert (told.kind, told.why, told.source_path) == (kind, why, path)
-    assert (told.lines, told.trials, told.rejects) == ([], [], [])
+    assert (told.lines, told.trials, told.outcome.rejects) == ([], [], [])
 
 
 def test_an_unknown_file_is_told_with_what_to_do(tree):
@@ -188,7 +188,7 @@ def test_a_reader_that_fails_is_told(bare, monkeypatch):
     monkeypatch.setattr(perfdhcp, "parse", failing)
     monkeypatch.setattr(perfdhcp, "explain", failing)
     told = show(bare / "rep1" / "rate740.txt")
-    assert "ZeroDivisionError" in told.rejects[0]["reason"]
+    assert "ZeroDivisionError" in told.outcome.rejects[0]["reason"]
     assert "ZeroDivisionError" in told.lines[0].kind
 
 
