@@ -12,21 +12,13 @@ import re
 import subprocess
 import sys
 import tempfile
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from dropline import trial_figures
 from dropline.app import sandbox
-from dropline.ingest.schema import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import duckdb
-
     from dropline.paths import Home
 
 MOST_BYTES: Final = 16 * 2**20
@@ -43,14 +35,9 @@ _FIGURES: Final = (
     "dropped", "duration_s", "started_at", "completed", "warnings", "conflicts",
 )  # fmt: skip
 
-_LOSSES: Final = "loss_worst_exchange, loss_packet, loss_lease, error_ratio, is_unsustained"
-_MEASURED: Final = f"trial_id, computed_rate as achieved_rate, {_LOSSES}"
-_MODEL: Final = "int_trials__measured"
-_COMPILED: Final = Path(__file__).parent.parent / "compiled.json"
-_READ: Final = re.compile(r"read_parquet\('@lake@/(\w+)/[^)]*\)")
-_CREATED: Final = re.compile(r'create\s+table\s+("\w+"\."main"\."\w+)__dbt_tmp"')
-_BATCH: Final = "dropped"
-_LIMITS: Final[dict[str, Any]] = {"memory_limit": "384MB", "threads": "1", "temp_directory": ""}
+_COMPUTED: Final = (
+    "achieved_rate", "loss_worst_exchange", "loss_packet", "loss_lease", "error_ratio", "is_unsustained",
+)  # fmt: skip
 
 Row = dict[str, Any]
 
@@ -63,7 +50,7 @@ def prepare() -> None:
 def explain(name: str, data: bytes) -> Row:
     """Return the kind of a file and its contents.
 
-    The keys are kind and why (as text), left_alone, trials (columns of schema.TRIALS and of `measured`; the first
+    The keys are kind and why (as text), left_alone, trials (columns of schema.TRIALS, and `trial_figures`; the first
     `MOST_REPORTS`), rejects (line, reason, hint; the first `MOST_REJECTS`), lines ([number, text, kind]; the first
     `MOST_LINES`), and trials_in_all, rejects_in_all, lines_in_all.
 
@@ -127,74 +114,15 @@ def take_in(home: Home) -> str:
     return done.stdout.strip()
 
 
-def measured(rows: Mapping[str, pa.Table], trial_ids: Sequence[str]) -> dict[str, Row]:
-    """Return what `_MEASURED` names by trial_id, computed by the warehouse's model; ratios are 0..1.
-
-    Takes the tables of a file as `rows.tables` returns them. Counters beside a trial, which correct dnsblast's figures,
-    are missing here.
-    """
-    database, fillings = _model()
-    for name in ("trials", "exchanges", "observations", "raw_files"):
-        database.execute(f"delete from temp.main.lake_{name}")  # noqa: S608 - of the schema
-        if found := rows.get(name):
-            if "trial_id" in found.column_names:
-                found = found.filter(pc.is_in(found["trial_id"], pa.array(trial_ids)))
-            of_batch = found.append_column("batch", pa.repeat(_BATCH, len(found)))  # noqa: F841 - in SQL
-            database.execute(f"insert into temp.main.lake_{name} by name from of_batch")
-    for place, table in enumerate(fillings):
-        database.execute(f"delete from {table}")  # noqa: S608 - of the model
-        database.execute(f"execute fill_{place}")
-    figures = database.table(f"scratch.main.{_MODEL}").project(_MEASURED).to_arrow_table()
-    return {row.pop("trial_id"): row for row in figures.to_pylist()}
-
-
-@cache
-def _model() -> tuple[duckdb.DuckDBPyConnection, list[str]]:
-    """Return the model's tables over an empty lake, in order, each with a prepared statement that fills it.
-
-    For the few rows of a file, planning takes most of the time.
-    """
-    import duckdb
-
-    database = duckdb.connect(config=_LIMITS)
-    database.execute("pragma disable_optimizer")  # it would plan for an empty lake
-    for name, schema in TABLES.items():
-        empty = schema.empty_table()  # noqa: F841 - in SQL
-        database.execute(f"create temp table lake_{name} as from empty")
-    database.execute("attach ':memory:' as scratch; attach ':memory:' as next; use next")
-    fillings = {}
-    for statement in _statements(_MODEL):
-        sql = _READ.sub(r"temp.main.lake_\1", statement)
-        database.execute(sql)
-        if created := _CREATED.match(sql):
-            table = created[1] + '"'
-            _, _, inserted = sql.partition("insert into ")
-            fillings[table] = inserted.replace("__dbt_tmp", "") or f"{table} {sql[sql.index(' as (') + 3 :]}"
-    for place, filling in enumerate(fillings.values()):
-        database.execute(f"prepare fill_{place} as insert into {filling}")
-    return database, [*fillings]
-
-
-def _statements(model: str) -> list[str]:
-    """Return the compiled statements that create a model and all models that it refers to."""
-    leading: list[str] = []
-    wanted = {f"model.dropline.{model}"}
-    for name, parents, statements, _ in reversed(json.loads(_COMPILED.read_bytes())["nodes"]):
-        if name in wanted:
-            leading[:0] = statements
-            wanted |= {*parents}
-    return leading
-
-
-def _shown(row: Row) -> Row:
+def _shown(row: Row, figures: Row) -> Row:
     started = row.get("started_at")
-    return {name: row.get(name) for name in _FIGURES} | {"started_at": None if started is None else str(started)}
+    shown = {name: row.get(name) for name in _FIGURES} | {name: figures[name] for name in _COMPUTED}
+    return shown | {"started_at": None if started is None else str(started)}
 
 
 def look(file: Path) -> Row:
     """Return the result of `explain` for a file alone in its folder, in a confined process; exit if it is refused."""
     from dropline.ingest.files import IntakeError
-    from dropline.ingest.rows import tables
     from dropline.ingest.show import show
 
     try:
@@ -202,12 +130,12 @@ def look(file: Path) -> Row:
     except IntakeError as error:
         sandbox.refuse(str(error).replace(f"{file.parent}/", ""))
     trials, rejects = [each.row for each in found.trials[:MOST_REPORTS]], found.outcome.rejects
-    figures = measured(tables([found.outcome]), [row["trial_id"] for row in trials]) if trials else {}
+    figures = trial_figures.compute(found.outcome, [row["trial_id"] for row in trials]) if trials else {}
     return {
         "kind": found.kind,
         "why": found.why,
         "left_alone": found.left_alone,
-        "trials": [_shown(row) | figures[row["trial_id"]] for row in trials],
+        "trials": [_shown(row, figures[row["trial_id"]]) for row in trials],
         "trials_in_all": len(found.trials),
         "rejects": [{key: each[key] for key in ("line", "reason", "hint")} for each in rejects[:MOST_REJECTS]],
         "rejects_in_all": len(rejects),
@@ -221,7 +149,7 @@ def ready() -> None:
     sandbox.confine(_MEMORY_BYTES)
     import dropline.ingest.show  # noqa: F401
 
-    measured({}, ())
+    trial_figures.compute(None, ())
 
 
 def main(path: str) -> None:

@@ -272,7 +272,7 @@ class _Measurement:
                 said["counters_before"] = counters.decode("utf-8", "replace")
                 said["counters_after"] = hooks.call("counters").decode("utf-8", "replace")
             trial = self.generator.read(done.output, rate, said)
-            self.folder.keep(each, rate, done.output, said, broken=trial is None)
+            self.folder.keep(each, rate, done.output, said, trial)
             if trial:
                 return True
             self.say(f"{each.configuration} run {each.repetition}: the trial at {rate:,}/s broke off; trying again")
@@ -345,7 +345,8 @@ def _sentence(found: Capacity) -> str:
 def _ended_tidily() -> Iterator[list[int]]:
     """Treat SIGTERM like Ctrl-C, so that all started processes are stopped; yield the signals so far.
 
-    Libraries swallow what a signal's handler raises within their callbacks, so the signals are also noted.
+    Libraries swallow what a signal's handler raises within their callbacks, or raise an error of their own, so the
+    signals are also noted.
     """
     seen: list[int] = []
 
@@ -357,6 +358,10 @@ def _ended_tidily() -> Iterator[list[int]]:
     before = {number: signal.signal(number, interrupt) for number in asked}
     try:
         yield seen
+    except Exception:
+        if seen:
+            raise KeyboardInterrupt from None
+        raise
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

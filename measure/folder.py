@@ -38,7 +38,7 @@ class Folder:
 
     def __init__(self, root: Path) -> None:
         self.root = root.absolute()
-        self._known: dict[Path, Trial | None] = {}  # files never change
+        self._known: dict[tuple[Run, str], Trial | None] = {}  # files never change
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -98,10 +98,11 @@ class Folder:
         """Read a run's trials in the order they were made; skip aborted ones."""
         paths = [path for path in self._of(run).glob("rate*.txt") if _OUTPUT.fullmatch(path.name)]
         for path in paths:
-            if path not in self._known:
+            if (run, path.name) not in self._known:
                 sidecar = json.loads(path.with_suffix(".json").read_bytes())
-                self._known[path] = generator.read(path.read_bytes(), sidecar["offered_rate"], sidecar)
-        found = (self._known[path] for path in sorted(paths, key=lambda path: path.stat().st_mtime_ns))
+                trial = generator.read(path.read_bytes(), sidecar["offered_rate"], sidecar)
+                self._known[run, path.name] = trial
+        found = (self._known[run, path.name] for path in sorted(paths, key=lambda path: path.stat().st_mtime_ns))
         return [trial for trial in found if trial]
 
     def begun_at(self, run: Run) -> str:
@@ -124,18 +125,17 @@ class Folder:
         if folder.suffix == _UNFINISHED:
             folder.rename(folder.with_suffix(""))
 
-    def keep(self, run: Run, rate: int, output: bytes, sidecar: dict[str, Any], *, broken: bool) -> Path:
-        """Store a trial's output and sidecar; if killed between the two writes, neither counts."""
+    def keep(self, run: Run, rate: int, output: bytes, sidecar: dict[str, Any], trial: Trial | None) -> None:
+        """Store a trial, apart if it broke off; if killed between the writes of output and sidecar, neither counts."""
         folder = self._of(run)
         folder.mkdir(parents=True, exist_ok=True)
-        ending = "broken" if broken else "txt"
+        ending = "txt" if trial else "broken"
         number = 1 + len(list(folder.glob(f"rate{rate}-*.{ending}")))
         stem = f"{run.configuration}/{folder.name}/rate{rate}-{number}"
-        if broken:
-            return self._write(f"{stem}.{ending}", output)
-        sidecar = sidecar | {"output_sha256": hashlib.sha256(output).hexdigest()}
-        self._write(f"{stem}.json", json.dumps(sidecar, indent=1, ensure_ascii=False).encode())
-        return self._write(f"{stem}.txt", output)
+        if trial:
+            sidecar = sidecar | {"output_sha256": hashlib.sha256(output).hexdigest()}
+            self._write(f"{stem}.json", json.dumps(sidecar, indent=1, ensure_ascii=False).encode())
+        self._known[run, self._write(f"{stem}.{ending}", output).name] = trial
 
     def generator_limit(self) -> float | None:
         """Return the highest rate that the generator can send, if measured."""

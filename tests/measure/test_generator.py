@@ -19,9 +19,9 @@ def test_losses_and_rates_are_those_of_a_build(warehouse_home):
         trials = connection.execute("""
             select campaign, source_path, offered_rate, loss_worst_exchange, loss_packet, loss_lease, achieved_rate,
                 is_generator_limited
-            from trials where tool = 'perfdhcp' and completed and campaign in ('kea-2.2-backends', 'kea-2.2-ha')
+            from trials where tool = 'perfdhcp' and completed and hash(trial_id) % 12 = 0
         """).fetchall()
-    assert len(trials) > 300
+    assert len(trials) > 20
     for campaign, path, rate, worst, packet, lease, achieved, is_limited in trials:
         found = Perfdhcp(PERFDHCP).read((ROOT / "examples" / campaign / path).read_bytes(), int(rate), {})
         assert found.losses == pytest.approx({"worst_exchange": worst, "packet": packet, "lease": lease}), path
@@ -33,7 +33,7 @@ def test_a_dnsperf_report_is_read():
     found = Dnsperf(DNSPERF).read(output, 1000, {})
     assert (found.rate, found.losses["packet"], found.errors, found.is_limited) == (1000, 0, 0, False)
     assert found.achieved == pytest.approx(1000, rel=1e-3)
-    behind = Dnsperf(DNSPERF).read(output, 2000, {})
+    behind = Dnsperf(DNSPERF).read(output.replace(b"-Q 1000", b"-Q 2000"), 2000, {})
     assert (behind.is_limited, behind.is_unsustained) == (True, True)
 
 
