@@ -52,7 +52,7 @@ costs as (
         ha_speedup.ha_mode,
         ha_speedup.lps_without_ha,
         ha_speedup.lps_with_ha,
-        ha_speedup.ratio,
+        coalesce(ha_speedup.ratio_interpolated, ha_speedup.ratio) as ratio,
         ha_speedup.ci_low,
         ha_speedup.ci_high,
         ha_speedup.verdict,

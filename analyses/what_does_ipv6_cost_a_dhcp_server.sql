@@ -17,7 +17,7 @@ side_by_side as (
         ha_mode,
         rate_v4 as lps_v4,
         rate_v6 as lps_v6,
-        ratio,
+        coalesce(ratio_interpolated, ratio) as ratio,
         ci_low,
         ci_high,
         verdict

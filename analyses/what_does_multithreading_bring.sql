@@ -27,7 +27,7 @@ beside_the_article as (
         speedups.ha_mode,
         speedups.backend,
         speedups.threads,
-        speedups.speedup,
+        coalesce(speedups.ratio_interpolated, speedups.speedup) as speedup,
         speedups.ci_low,
         speedups.ci_high,
         article.speedup as speedup_of_article

@@ -4,7 +4,7 @@ with
 backend_ratio as (
 
     select * from {{ ref('backend_ratio') }}
-    where loss_goal in (usual_goal(rate_unit), 'unstated') and ratio >= 1
+    where loss_goal in (usual_goal(rate_unit), 'unstated') and coalesce(ratio_interpolated, ratio) >= 1
 
 ),
 
@@ -22,7 +22,7 @@ ranked as (
         rate,
         reference_rate,
         rate_unit,
-        ratio,
+        coalesce(ratio_interpolated, ratio) as ratio,
         ci_low,
         ci_high,
         verdict,
