@@ -83,8 +83,7 @@ with query_log.recorded() as questions:
     try:
         page.run()
     except QueryRefused as error:
-        why = wording.plain(str(error).splitlines()[0])
-        st.error(f"{why} If an earlier version of Dropline built this warehouse, type `dropline build`.")
+        st.error(wording.plain(error))
 if questions:
     widgets.offer_sql(questions)
 # A step of the browser's history for each choice: by itself Streamlit overwrites that of the choice before, and Back

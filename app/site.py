@@ -150,6 +150,7 @@ def publish(home: Home, folder: Path, say: Callable[[str], None] = print) -> Non
             f"{folder} holds something else: choose a new folder, an empty one, or one with an earlier site"
         )
     (folder / "data").mkdir(parents=True, exist_ok=True)
+    (folder / DRAWING).write_text(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed"), "utf-8")
     for old in (folder / "data").glob("*.parquet"):
         old.unlink()
     pages = _pages(warehouse)
@@ -160,7 +161,6 @@ def publish(home: Home, folder: Path, say: Callable[[str], None] = print) -> Non
             content = Markup("").join(_view(writer, *view) for view in page.views)
             _write(folder / page.file, pages, page, content, writer.charts)
     (folder / "report.html").write_text(report.make(warehouse), "utf-8")
-    (folder / DRAWING).write_text(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed"), "utf-8")
 
 
 def _pages(warehouse: Warehouse) -> list[Page]:

@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from dropline.app.warehouse import QueryRefused
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -36,11 +38,17 @@ def ask(warehouse: Warehouse, name: str, given: Mapping[str, str] | None = None,
     """Answer the query in `name`.sql, whose first lines say what it returns.
 
     It may read other tables than those of the warehouse, `given` as for `text`. The parameter `most` is MOST_ROWS
-    unless given.
+    unless given. Raises QueryRefused if the warehouse lacks what the query reads.
     """
     sql = text(name, **given or {})
     known = {"most": MOST_ROWS, **parameters}
-    return warehouse.query(sql, {each: known[each] for each in _PARAMETER.findall(sql)})
+    try:
+        return warehouse.query(sql, {each: known[each] for each in _PARAMETER.findall(sql)})
+    except QueryRefused as error:
+        why = str(error).splitlines()[0]
+        raise QueryRefused(
+            f"{why} If an earlier version of Dropline built this warehouse, type `dropline build`."
+        ) from error
 
 
 def row(warehouse: Warehouse, name: str, **parameters: Any) -> dict[str, Any]:
