@@ -47,6 +47,7 @@ _SEPARATORS: Final = re.compile(
     r"|\.(?=[1-9]\d{3})|(?<=(?<![\d.])0\d)\.|(?<=(?<![\d.])0\d\d)\."
 )
 _HASH: Final = r"(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,40}"
+_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 _FIGURE: Final = re.compile(rf"\d|{_HASH}\Z")
 _ID: Final = re.compile(rf"\d{{4,}}|{_HASH}")  # may be of a commit, a process or a job
 _UUID: Final = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-f])")
@@ -255,7 +256,7 @@ def split(file: str) -> tuple[_Parts, ...]:
     stem = file.lower()
     while (ending := stem.rpartition("."))[0] and ending[2] in _ENDINGS:
         stem = ending[0]
-    stem = _CLOCK.sub(r"\1\3\4", _ROMAN.sub(_counted_in_digits, stem))
+    stem = _CLOCK.sub(r"\1\3\4", _ROMAN.sub(_in_digits, stem))
     stem = _THOUSANDS_WITHIN.sub(r"\1.\2k", _UUID.sub(lambda found: found[0].replace("-", ""), stem))
     stem = _BESIDE_VERSION.sub(r"\1 ", _LABELLED.sub(r"\1 ", _DAY.sub(" ", _TIME.sub(" ", stem))))
     stem = PHRASE.sub(lambda found: re.sub(r"[-_ .]", "", found[0]), stem)
@@ -306,7 +307,7 @@ def level(name: str) -> Level:
 
     The day of a date is no number: `2026-11-01`, `2026-11-02` may be before and after a change.
     """
-    name = _without(_TIME, _ROMAN.sub(_counted_in_digits, ARCHIVES.sub("", name)))
+    name = _without(_TIME, _ROMAN.sub(_in_digits, ARCHIVES.sub("", name)))
     text = _without(REPETITION, name)
     label = REPETITION.search(name)
     repetition = label[label.lastgroup or 0].lstrip("rR") if label and "step" not in label[0].lower() else None
@@ -314,8 +315,7 @@ def level(name: str) -> Level:
     return Level(text, repetition, (found[1] or "") if found else "", found[2] if found else "")
 
 
-def _counted_in_digits(found: re.Match[str]) -> str:
-    """Return `run 3` for `run iii`."""
+def _in_digits(found: re.Match[str]) -> str:
     return found[1] + str(1 + ["i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"].index(found[2].lower()))
 
 
@@ -342,10 +342,6 @@ def _is_count(number: str) -> bool:
     return number.isdecimal() and number.isascii() and int(number) <= _MOST
 
 
-def _is_number(part: str) -> bool:
-    return part.replace(".", "", 1).isdecimal()
-
-
 def _is_rate(parts: _Parts) -> bool:
     """Return whether a token's unit makes it a rate, whatever the report's own rate."""
     if len(parts) > 1 and parts[0] in _RATE_BEFORE:
@@ -365,7 +361,7 @@ def _slots(tokens: Sequence[_Parts]) -> Iterable[tuple[Slot, float]]:
     """Yield the numbers of a name that may be a rate; `10k` is 10000."""
     for at, parts in enumerate(tokens):
         for n, part in enumerate(parts):
-            if _is_number(part):
+            if _NUMBER.fullmatch(part):
                 behind = _RATE_BEHIND.fullmatch(parts[n + 1]) if n + 1 < len(parts) else None
                 unit = (behind[1] or behind[2] or "") if behind else ""
                 yield (at, n), float(part) * _THOUSANDS[unit]
@@ -383,7 +379,7 @@ def _goes(one: Slot, two: Slot, values: Mapping[Slot, Sequence[str]], counting: 
         return False
     if len({*pairs}) == len(rates) == len(numbers):
         return True
-    if len(pairs) < _SEVERAL or not all(map(_is_number, rates)):
+    if len(pairs) < _SEVERAL or not all(map(_NUMBER.fullmatch, rates)):
         return False
     others = [each for slot, each in values.items() if slot not in {one, two}]
     rest = [*zip(*others, strict=True)] or [()] * len(pairs)
@@ -392,17 +388,12 @@ def _goes(one: Slot, two: Slot, values: Mapping[Slot, Sequence[str]], counting: 
         return is_alone and 2 * max(map(float, rates)) > _RAMP * min(map(float, rates))
     if two not in counting or not all(map(_is_count, numbers)):
         return False
-    runs: dict[tuple[str, ...], list[tuple[str, str]]] = defaultdict(list)
-    for run, pair in zip(rest, pairs, strict=True):
-        runs[run].append(pair)
-    if all(len(run) >= _SEVERAL and _rises(run) for run in runs.values()):
+    runs: dict[tuple[str, ...], list[tuple[float, int]]] = defaultdict(list)
+    for run, (rate, number) in zip(rest, pairs, strict=True):
+        runs[run].append((float(rate), int(number)))
+    rising = [[*pairwise(sorted(run))] for run in runs.values()]
+    if all(len(run) >= _RAMP and all(a < c and b < d for (a, b), (c, d) in run) for run in rising):
         return True
-    lowest = min(numbers, key=int)
-    first, again = ({float(rate) for rate, each in pairs if (each == lowest) is is_first} for is_first in (True, False))
+    lowest = min(map(int, numbers))
+    first, again = ({rate for run in runs.values() for rate, n in run if (n == lowest) is at} for at in (True, False))
     return len(runs) == 1 and again < first and 0 < 2 * len(again) < len(first) and min(first) not in again
-
-
-def _rises(run: Iterable[tuple[str, str]]) -> bool:
-    """Return whether the second number of each pair rises with the first."""
-    found = sorted((float(rate), int(number)) for rate, number in run)
-    return all(one[0] < two[0] and one[1] < two[1] for one, two in pairwise(found))
