@@ -780,12 +780,15 @@ def _show_figures(home: Home) -> None:
     from dropline.app.queries import ask
     from dropline.app.warehouse import Warehouse
 
-    figures = ask(Warehouse.open(home.warehouse), "own_figures")
+    warehouse = Warehouse.open(home.warehouse)
+    figures = ask(warehouse, "own_figures")
     if figures.num_rows:
         typer.echo()
         write(figures.slice(0, _SHOWN_FIGURES), "table", sys.stdout.buffer)
     if (more := figures.num_rows - _SHOWN_FIGURES) > 0:
         typer.echo(f"and {more} more, in the tables `capacity` and `queries_per_second`")
+    for told in ask(warehouse, "set_ups_alike").to_pylist():
+        typer.echo(f"note      {told['campaign']}: {told['advice']}")
 
 
 @contextmanager

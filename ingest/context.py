@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -157,9 +157,12 @@ class Context:
         resolved, sources, conflicts = settle(text + outside)
         if tool == "perfdhcp" and not facts.get("command"):  # -C leaves it out
             facts = facts | told_by_command(resolved.get("command"), facts)
-        if tool in RATELESS and "offered_rate" not in resolved and len(named := named_rates(self.path)) == 1:
-            resolved["offered_rate"], sources["offered_rate"] = named.pop(), _NAMES
         planned, sent = resolved.get("requests_planned"), facts.get("sent")
+        if tool in RATELESS and "offered_rate" not in resolved:
+            # it prints replies and their rate since the start, and thereby the time
+            shown = sent and facts.get("received") and sent * facts.get("achieved_rate", 0) / facts["received"]
+            if len(named := named_rates(self.path, sent, shown)) == 1:
+                resolved["offered_rate"], sources["offered_rate"] = named.pop(), _NAMES
         if tool == dnsblast.NAME and planned is None and sent and not sent % resolved.get("offered_rate", math.inf):
             planned = sent  # whole seconds: it was stopped while it waited, hardly while it sent
         whole = bool(facts.get("completed")) or (planned is not None and sent is not None and sent >= planned)
@@ -187,7 +190,7 @@ class Context:
         facts: Row,
         resolved: Row,
         sources: dict[str, str],
-        rates: Collection[float],
+        rates: Set[float],
         banner: Name | None,
         *,
         alone: bool,
@@ -214,12 +217,13 @@ class Context:
         above = self.path.rpartition("/")[0]
         own_rate = [facts["offered_rate"]] if facts.get("offered_rate") is not None else []
         of_banner = beside(banner, _BANNER, own_rate, above) if banner else ""
+        alone = alone and rates.isdisjoint(number for each in above.split("/") for number in numbers(each))
         of_file = beside(self.name, _FILE_NAME, rates, above, alone=alone) if self.name else ""
         if any(column in _SET_UP and by.startswith(SIDECAR_OF) for column, _, by in self.claims):
             of_file = ""
-        words = dict.fromkeys(of_banner.split(), _BANNER)
-        words |= {word: _FILE_NAME for word in of_file.split() if word not in words}
-        said, told = " ".join(words), {*words.values()}
+        own_words = [word for word in of_file.split() if word not in of_banner.split()]  # 2-2 is neither 2-4 nor 2
+        told = {*([_BANNER] if of_banner else []), *([_FILE_NAME] if own_words else [])}
+        said = " ".join([*dict.fromkeys(of_banner.split()), *own_words])
         # If a source of the trial's own describes its set-up, its folder is only where it is kept.
         if folder != "." and not any(
             by not in {_NAMES, _DEFAULTS} and (column in _SET_UP or (by == "path" and column != "repetition"))
@@ -444,7 +448,8 @@ def _is_known(word: str, above: str, facts: Row, known: Row) -> bool:
         return True
     if any(word in words_of(name) for name in above.split("/")) or _tells(told(word), known):
         return True
-    for column in _CONFIGURATION & known.keys() if word not in UNCLEAR else ():
+    clear = _CONFIGURATION - {"protocol"} if word.isdecimal() else _CONFIGURATION  # a mere 4 is no DHCPv4
+    for column in clear & known.keys() if word not in UNCLEAR else ():
         with suppress(ValueError):
             if _tells(normalise(column, word), known):
                 return True

@@ -8,8 +8,9 @@ If each name has its own, it may count trials; then the models group them into r
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from dropline.ingest.synonyms import PHRASE, THREADS, VERSION, with_version
@@ -35,29 +36,45 @@ _TIME: Final = re.compile(
     r"|1[4-9]\d{8}(?:\d{3})?)(?!\d)",  # seconds or milliseconds since 1970
     re.IGNORECASE,
 )
+_CLOCK: Final = re.compile(r"(?<!\d)([01]\d|2[0-3])([-_:h])([0-5]\d)(?:\2|m)([0-5]\d)(?!\d)")
 _NUMBERED: Final = re.compile(r"(?:(.*\w)[-_ ]+)?[(#]?([0-9]{1,9})\)?")
 # A rate behind or before a version or a size: `kea-2.2.800`, `800.2.2.0`, `800.4core`; not in an address of IPv4.
 _BESIDE_VERSION: Final = re.compile(
     r"(?<!\d)(?<!\d\.)(\d{1,2}(?:\.\d{1,2}){0,2}(?=\.\d{3})|(?:[3-9]\d\d|\d{4,})(?=\.\d+(?:\.\d|(?![pqlrc]ps)[a-z]{3})))\."
 )
-_SEPARATORS: Final = re.compile(r"[\s_\-,;+=@#()\[\]{}~]+|(?<!\d)\.|\.(?!\d)|(?<=\d{3})\.(?=\d{1,3}\Z)")
-_PART: Final = re.compile(r"\d+(?:\.\d+)*|[^\d]+")
+_SEPARATORS: Final = re.compile(
+    r"[\s_\-,;+=@#()\[\]{}~]+|(?<!\d)\.|\.(?!\d)|(?<=\d{3})\.(?=\d{1,3}\Z)"
+    r"|\.(?=[1-9]\d{3})|(?<=(?<![\d.])0\d)\.|(?<=(?<![\d.])0\d\d)\."
+)
+_HASH: Final = r"(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,40}"
+_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+_FIGURE: Final = re.compile(rf"\d|{_HASH}\Z")
+_ID: Final = re.compile(rf"\d{{4,}}|{_HASH}")  # may be of a commit, a process or a job
+_UUID: Final = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-f])")
+_PART: Final = re.compile(rf"{_HASH}\Z|\d+(?:\.\d+)*|[^\d]+")
+_THOUSANDS_WITHIN: Final = re.compile(r"(?<![\d.])(\d{1,3})k(\d{1,3})(?!\d)")  # 1k5
 _RATE_BEFORE: Final = frozenset({"rate", "q", "qps", "pps", "lps", "rps", "cps", "load", "offered"})
 _RATE_BEHIND: Final = re.compile(r"([km]?)[pqlrc]?ps|([km])")
+_LITTLE: Final = re.compile("[a-z]|level|point|stage")  # before the number of a step
 _STEP_BEHIND: Final = frozenset({"%", "pct", "percent"})
 _THOUSANDS: Final = {"": 1, "k": 1_000, "m": 1_000_000}
-_REPETITION: Final = frozenset({"rep", "reps", "repeat", "repetition", "r"})
+_REPETITION: Final = frozenset(
+    {"rep", "reps", "repeat", "repetition", "r", "herhaling", "repeticion", "ripetizione", "wiederholung"}
+)
 _EXECUTION: Final = frozenset(
     {
         *("attempt", "cycle", "execution", "iter", "iteration", "loop", "measurement", "no", "nr", "pass", "ramp"),
         *("replicate", "round", "run", "runs", "sample", "search", "series", "step", "take", "trial", "try"),
+        *("corrida", "durchlauf", "ensayo", "essai", "intento", "lauf", "medida", "messung", "mesure", "meting"),
+        *("misura", "passage", "passe", "pomiar", "versuch"),
     }
 )
-_TOOLS: Final = frozenset({"dnsperf", "flame", "perfdhcp", "resperf"})
-COUNTING: Final = _REPETITION | _EXECUTION | _TOOLS
+_OUTPUTS: Final = frozenset({"dnsblast", "dnsperf", "flame", "log", "out", "output", "perfdhcp", "resperf", "stdout"})
+COUNTING: Final = _REPETITION | _EXECUTION | _OUTPUTS
 _FRAME_SIZES: Final = frozenset({"64", "128", "256", "512", "1024", "1280", "1518"})  # in bytes, of RFC 2544
 _LABELS: Final = "|".join(sorted(_REPETITION - {"r"} | _EXECUTION - {"no", "nr"}, key=len, reverse=True))
 _LABELLED: Final = re.compile(rf"(?<![a-z])((?:{_LABELS})[-_=# ]?\d{{1,3}})\.(?=\d)")  # run1.4core
+_ROMAN: Final = re.compile(rf"(?<![a-z])((?:{_LABELS})[-_=# ]?)(i{{1,3}}|iv|vi{{0,3}}|ix)(?![a-z0-9])", re.IGNORECASE)
 # `run3`, `rep=3-memfile`, `3of9`, or `Q500-r3`, `r3-memfile` in a folder's name; not `dell-r340`.
 REPETITION: Final = re.compile(
     rf"(?:\A|(?<=.)[-_ .])(?:(?:{_LABELS})[-_=# ]?(?P<count>[0-9]{{1,9}}\Z|[0-9]{{1,3}})"
@@ -86,6 +103,7 @@ _SET_UPS: Final = _QUANTITY | frozenset(
 _MOST: Final = 999  # repetitions
 _SEVERAL: Final = 5  # names
 _CLOSE: Final = 0.01
+_RAMP: Final = 3  # rates
 
 
 class Said(NamedTuple):
@@ -109,7 +127,7 @@ class Name(NamedTuple):
 
     tokens: tuple[_Parts, ...]  # its words in lower case, without ending and time, each split into letters and numbers
     counting: tuple[Slot, ...] = ()  # the numbers that count without a gap over the names of the same form
-    paired: tuple[tuple[Slot, Slot], ...] = ()  # of two numbers, those whose values correspond one to one
+    paired: tuple[tuple[Slot, Slot], ...] = ()  # two numbers of which the second goes with the first: it tells no more
 
     @property
     def is_plain(self) -> bool:
@@ -124,10 +142,13 @@ class Name(NamedTuple):
         """
         own = self.own(rates)
         steps = {two for one, two in self.paired if one in own}
-        repetition = self._repetition(own, known)
+        repetition = self._repetition(own, steps, known)
         said = self._count(repetition, steps) if repetition else None
-        # With a letter, as in `s03`, it is too little for a set-up.
-        dropped = own | {(at, n) for at, n in steps if len(self.tokens[at]) == 2 and len(self.tokens[at][0]) == 1}
+        # Alone, or with a letter, as in `s03`, it is too little for a set-up.
+        little = {
+            (at, n) for at, n in steps if len(self.tokens[at]) == 1 or _LITTLE.fullmatch("".join(self.tokens[at][:n]))
+        }
+        dropped = own | {slot for slot in little if not self._is_quantity(slot[0])}
         if repetition:
             # Without the rate in the name, it follows the rate in another unit.
             follows = not own and alone and rates and self.tokens[repetition[0]][repetition[1]] not in _FRAME_SIZES
@@ -142,30 +163,37 @@ class Name(NamedTuple):
         if not equal:  # the report may have measured what was asked for: a rate with decimals
             measured = [rate for rate in rates if rate % 1]
             equal = {at for at, number in slots if any(abs(number - each) <= _CLOSE * each for each in measured)}
+        if not equal:  # 1,500
+            beside = [(one, two) for (one, _), (two, _) in pairwise(slots) if one[0] + 1 == two[0] and not two[1]]
+            grouped = [f"{rate:,.0f}".split(",") for rate in rates]
+            equal = {at for each in beside if [self.tokens[at][n] for at, n in each] in grouped for at in each}
         words = {(at, n): {*self.tokens[at], *(self.tokens[at - 1] if not n and at else ())} for at, n in equal}
         counted = {slot for slot in equal if not _QUANTITY.isdisjoint(words[slot])}
         meant = {slot for slot in equal if _is_rate(self.tokens[slot[0]]) or "r" in words[slot]} or equal - counted
         return {each for each in equal if not meant or any(one == each or (one, each) in self.paired for one in meant)}
 
-    def _repetition(self, own: Collection[Slot], known: Callable[[str], bool]) -> Slot | None:
+    def _repetition(self, own: Collection[Slot], steps: Collection[Slot], known: Callable[[str], bool]) -> Slot | None:
         """Return the number that may count repetitions: a labelled one, else the last or first separate one."""
         left = [
             at
             for at, parts in enumerate(self.tokens)
             if not (_is_rate(parts) or any((at, n) in own for n in range(len(parts))) or parts[0] in _STEP_BEHIND)
         ]
-        for words in (_REPETITION, _EXECUTION, _TOOLS):
+        for words in (_REPETITION, _EXECUTION, _OUTPUTS):
             for at in left:
-                if slot := self._counted(at, words):
+                if (slot := self._counted(at, words)) and (slot not in steps or words is _REPETITION):
                     return slot
+        left = [at for at in left if (at, 0) not in steps]
         meant = [at for at in left if self.tokens[at][0] not in _NOISE]
         meant = [at for at in meant if self.tokens[at][0].isdecimal() or not known("".join(self.tokens[at]))]
         for at in (*meant[-1:], *meant[:1]):
-            before = self.tokens[at - 1] if at else ()
-            is_quantity = len(before) == 1 and before[0] in _QUANTITY  # in `2cpu-1`, it has its number
-            if len(self.tokens[at]) == 1 and self.tokens[at][0].isdecimal() and not is_quantity:
+            if len(self.tokens[at]) == 1 and self.tokens[at][0].isdecimal() and not self._is_quantity(at):
                 return (at, 0)
         return None
+
+    def _is_quantity(self, at: int) -> bool:
+        before = self.tokens[at - 1] if at else ()
+        return len(before) == 1 and before[0] in _QUANTITY  # in `2cpu-1`, it has its number
 
     def _counted(self, at: int, words: Collection[str]) -> Slot | None:
         """Return the number in a token such as `rep2`, or in the one after the word `rep`."""
@@ -188,7 +216,7 @@ class Name(NamedTuple):
     def _word(self, at: int, dropped: Collection[Slot]) -> str | None:
         """Return a token as a word of the set-up, without the parts that have another meaning."""
         parts = self.tokens[at]
-        if _is_rate(parts) or (len(parts) == 1 and parts[0] in _NOISE) or self._counted(at, COUNTING):
+        if _is_rate(parts) or (len(parts) == 1 and parts[0] in _NOISE) or self._counted(at, _REPETITION | _EXECUTION):
             return None
         if parts == ("no",) and at + 1 < len(self.tokens) and self._counted(at + 1, {"no"}):
             return None
@@ -204,21 +232,20 @@ def names(files: Iterable[str]) -> dict[str, Name]:
     alike: dict[tuple[_Parts, ...], list[tuple[str, tuple[_Parts, ...]]]] = defaultdict(list)
     every = {file: split(file) for file in files}
     for file, tokens in every.items():
-        form = tuple(tuple("#" if part[0].isdecimal() else part for part in parts) for parts in tokens)
+        form = tuple(tuple("#" if _FIGURE.match(part) else part for part in parts) for parts in tokens)
         alike[form].append((file, tokens))
     bare = {*every.values()}
+    numbered = {(0, 0)} if _count_all(["".join((*tokens, ())[0]) for tokens in bare]) else set()
     found: dict[str, Name] = {}
     for form, those in alike.items():
         slots = [(at, n) for at, parts in enumerate(form) for n, part in enumerate(parts) if part == "#"]
         values = {(at, n): [tokens[at][n] for _, tokens in those] for at, n in slots}
         # `800.txt`, `800 (2).txt`: the first of the copies has no number
         first = {at for at, n in slots if all((*tokens[:at], *tokens[at + 1 :]) in bare for _, tokens in those)}
-        counting = tuple(
-            slot
-            for slot in slots
-            if counts([*values[slot], *(["1"] if slot[0] in first else [])]) or _count_all(values[slot])
-        )
-        paired = tuple((one, two) for one in slots for two in slots if one != two and _pairs(values[one], values[two]))
+        ones = {slot: ["1"] if slot[0] in first else [] for slot in slots}
+        count = numbered | {at for at in slots if counts([*values[at], *ones[at]]) or _count_all(values[at])}
+        counting = tuple(slot for slot in slots if slot in count)
+        paired = tuple((one, two) for one in slots for two in slots if one != two and _goes(one, two, values, counting))
         found |= {file: Name(tokens, counting, paired) for file, tokens in those}
     return found
 
@@ -229,6 +256,8 @@ def split(file: str) -> tuple[_Parts, ...]:
     stem = file.lower()
     while (ending := stem.rpartition("."))[0] and ending[2] in _ENDINGS:
         stem = ending[0]
+    stem = _CLOCK.sub(r"\1\3\4", _ROMAN.sub(_in_digits, stem))
+    stem = _THOUSANDS_WITHIN.sub(r"\1.\2k", _UUID.sub(lambda found: found[0].replace("-", ""), stem))
     stem = _BESIDE_VERSION.sub(r"\1 ", _LABELLED.sub(r"\1 ", _DAY.sub(" ", _TIME.sub(" ", stem))))
     stem = PHRASE.sub(lambda found: re.sub(r"[-_ .]", "", found[0]), stem)
     stem = VERSION.sub(with_version, stem)
@@ -238,16 +267,24 @@ def split(file: str) -> tuple[_Parts, ...]:
     return tuple(tuple(_PART.findall(word)) for word in _SEPARATORS.split(stem) if word)
 
 
-def named_rates(path: str) -> set[float]:
-    """Return the rates in names of a file and its folders: numbers with a label or unit, as in `500pps`, `rate-500`."""
-    tokens = [(), *(parts for level in path.split("/") for parts in split(level)), ()]
+def named_rates(path: str, sent: int | None = None, rate: float | None = None) -> set[float]:
+    """Return the rates in names of a file and its folders: numbers with a label or unit, as in `500pps`, `rate-500`.
+
+    If there are none: numbers at which whole seconds take what was `sent`, and near the `rate` at which it was.
+    """
+    levels = path.split("/")
+    tokens = [(), *(parts for level in levels for parts in split(level)), ()]
     labels = {(word,) for word in _RATE_BEFORE}
-    return {
+    named = {
         number
         for (at, _), number in _slots(tokens)
         if (_is_rate(tokens[at]) and tokens[at][-1] not in _STEP_BEHIND)
         or (len(tokens[at]) == 1 and {tokens[at - 1], tokens[at + 1]} & labels)
     }
+    if named or not sent or not rate:
+        return named
+    told = frozenset[float]().union(*map(numbers, levels))
+    return {each for each in told if each <= 1.05 * rate < 1.4 * each and not sent % each}
 
 
 @lru_cache(maxsize=4096)
@@ -270,12 +307,16 @@ def level(name: str) -> Level:
 
     The day of a date is no number: `2026-11-01`, `2026-11-02` may be before and after a change.
     """
-    name = _without(_TIME, ARCHIVES.sub("", name))
+    name = _without(_TIME, _ROMAN.sub(_in_digits, ARCHIVES.sub("", name)))
     text = _without(REPETITION, name)
     label = REPETITION.search(name)
     repetition = label[label.lastgroup or 0].lstrip("rR") if label and "step" not in label[0].lower() else None
     found = None if _LAST_DAY.search(name) else _NUMBERED.fullmatch(name)
     return Level(text, repetition, (found[1] or "") if found else "", found[2] if found else "")
+
+
+def _in_digits(found: re.Match[str]) -> str:
+    return found[1] + str(1 + ["i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"].index(found[2].lower()))
 
 
 def _without(pattern: re.Pattern[str], text: str) -> str:
@@ -320,12 +361,39 @@ def _slots(tokens: Sequence[_Parts]) -> Iterable[tuple[Slot, float]]:
     """Yield the numbers of a name that may be a rate; `10k` is 10000."""
     for at, parts in enumerate(tokens):
         for n, part in enumerate(parts):
-            if part[0].isdecimal() and part.count(".") < 2:
+            if _NUMBER.fullmatch(part):
                 behind = _RATE_BEHIND.fullmatch(parts[n + 1]) if n + 1 < len(parts) else None
                 unit = (behind[1] or behind[2] or "") if behind else ""
                 yield (at, n), float(part) * _THOUSANDS[unit]
 
 
-def _pairs(one: Sequence[str], two: Sequence[str]) -> bool:
-    """Return whether the values of two numbers correspond one to one, and there are several."""
-    return 1 < len(set(zip(one, two, strict=True))) == len(set(one)) == len(set(two))
+def _goes(one: Slot, two: Slot, values: Mapping[Slot, Sequence[str]], counting: Collection[Slot]) -> bool:
+    """Return whether a number goes with another, such as the rate, so that it tells no more than that.
+
+    It has one value for each of the other, at least within a run; or it is of a commit, a process or a job, as no two
+    names have the same; or it counts trials at less than half of the rates, but not at the lowest, as in a search.
+    """
+    pairs = [*zip(values[one], values[two], strict=True)]
+    rates, numbers = {*values[one]}, {*values[two]}
+    if len(rates) < _RAMP:
+        return False
+    if len({*pairs}) == len(rates) == len(numbers):
+        return True
+    if len(pairs) < _SEVERAL or not all(map(_NUMBER.fullmatch, rates)):
+        return False
+    others = [each for slot, each in values.items() if slot not in {one, two}]
+    rest = [*zip(*others, strict=True)] or [()] * len(pairs)
+    if len(numbers) == len(pairs):  # not of the capacity of each commit
+        is_alone = len({*zip(rest, values[one], strict=True)}) == len(pairs) and all(map(_ID.fullmatch, numbers))
+        return is_alone and 2 * max(map(float, rates)) > _RAMP * min(map(float, rates))
+    if two not in counting or not all(map(_is_count, numbers)):
+        return False
+    runs: dict[tuple[str, ...], list[tuple[float, int]]] = defaultdict(list)
+    for run, (rate, number) in zip(rest, pairs, strict=True):
+        runs[run].append((float(rate), int(number)))
+    rising = [[*pairwise(sorted(run))] for run in runs.values()]
+    if all(len(run) >= _RAMP and all(a < c and b < d for (a, b), (c, d) in run) for run in rising):
+        return True
+    lowest = min(map(int, numbers))
+    first, again = ({rate for run in runs.values() for rate, n in run if (n == lowest) is at} for at in (True, False))
+    return len(runs) == 1 and again < first and 0 < 2 * len(again) < len(first) and min(first) not in again

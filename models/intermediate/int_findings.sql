@@ -447,7 +447,7 @@ set_ups_alike as (
             campaign,
             {{ configuration_columns_of('configurations') }},
             method,
-            regexp_replace(unnamed_folder, '[0-9]+', '#', 'g')
+            regexp_replace(unnamed_folder, '[0-9a-f]{7,40}|[0-9]+', '#', 'g')
     )
 
 ),
@@ -472,8 +472,9 @@ configuration_findings as (
         {{ counted('runs', 'run') }} || ': with fewer than three the spread is unknown.'
         || case
             when set_ups_alike > 1 and most_runs = 1
-                then ' ' || cast(set_ups_alike as string) || ' set-ups differ only in numbers of their names. If these '
-                    || 'count repetitions, call them run1, run2, ..., or write a `path:` with {repetition}.'
+                then ' ' || cast(set_ups_alike as string) || ' set-ups differ only in numbers or hashes of their '
+                    || 'names. If these count repetitions, call them run1, run2, ..., or write a `path:` with '
+                    || '{repetition}, or {_} for what is no set-up, such as a job; `dropline init` writes a first one.'
             else ''
         end as detail
     from set_ups_alike
