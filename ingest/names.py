@@ -70,13 +70,12 @@ _EXECUTION: Final = frozenset(
     }
 )
 _OUTPUTS: Final = frozenset({"dnsblast", "dnsperf", "flame", "log", "out", "output", "perfdhcp", "resperf", "stdout"})
-COUNTING: Final = _REPETITION | _EXECUTION | _OUTPUTS
 _FRAME_SIZES: Final = frozenset({"64", "128", "256", "512", "1024", "1280", "1518"})  # in bytes, of RFC 2544
 _LABELS: Final = "|".join(sorted(_REPETITION - {"r"} | _EXECUTION - {"no", "nr"}, key=len, reverse=True))
 _LABELLED: Final = re.compile(rf"(?<![a-z])((?:{_LABELS})[-_=# ]?\d{{1,3}})\.(?=\d)")  # run1.4core
 _ROMAN: Final = re.compile(rf"(?<![a-z])((?:{_LABELS})[-_=# ]?)(i{{1,3}}|iv|vi{{0,3}}|ix)(?![a-z0-9])", re.IGNORECASE)
 # `run3`, `rep=3-memfile`, `3of9`, or `Q500-r3`, `r3-memfile` in a folder's name; not `dell-r340`.
-REPETITION: Final = re.compile(
+_COUNTED: Final = re.compile(
     rf"(?:\A|(?<=.)[-_ .])(?:(?:{_LABELS})[-_=# ]?(?P<count>[0-9]{{1,9}}\Z|[0-9]{{1,3}})"
     r"|(?P<of>[0-9]{1,3})of[0-9]{1,3}|(?P<r>r[0-9]{1,2}\Z)|(?<![-_ .])(?P<first>r[0-9]{1,2}))(?=[-_ .]|\Z)",
     re.IGNORECASE | re.DOTALL,
@@ -308,8 +307,8 @@ def level(name: str) -> Level:
     The day of a date is no number: `2026-11-01`, `2026-11-02` may be before and after a change.
     """
     name = _without(_TIME, _ROMAN.sub(_in_digits, ARCHIVES.sub("", name)))
-    text = _without(REPETITION, name)
-    label = REPETITION.search(name)
+    text = _without(_COUNTED, name)
+    label = _COUNTED.search(name)
     repetition = label[label.lastgroup or 0].lstrip("rR") if label and "step" not in label[0].lower() else None
     found = None if _LAST_DAY.search(name) else _NUMBERED.fullmatch(name)
     return Level(text, repetition, (found[1] or "") if found else "", found[2] if found else "")

@@ -474,7 +474,7 @@ configuration_findings as (
             when set_ups_alike > 1 and most_runs = 1
                 then ' ' || cast(set_ups_alike as string) || ' set-ups differ only in numbers or hashes of their '
                     || 'names. If these count repetitions, call them run1, run2, ..., or write a `path:` with '
-                    || '{repetition}, or {_} for what is no set-up, such as a job; `dropline init` writes a first one.'
+                    || '{repetition}, or {_} for what is no set-up, such as a job.'
             else ''
         end as detail
     from set_ups_alike
