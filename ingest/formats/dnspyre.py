@@ -1,4 +1,4 @@
-"""The reader of dnspyre's output (Tantalor93/dnspyre 3.x): its table and its --json.
+"""The reader of dnspyre's output (Tantalor93/dnspyre 2.x and 3.x): its table and its --json.
 
 It prints no version and no command; --json also leaves out the target, the transport and the
 concurrency, and rounds latencies down to whole milliseconds. Received counts answers of any code; dropped counts
@@ -115,6 +115,8 @@ class _Run(TableRun):
         return True
 
     def received(self) -> int:
+        if "noerror" in self.counters:  # before 3.0 the table counts no other answers
+            return super().received()
         return sum(self.counters.get(name, 0) for name in ("success", "negative", "error"))
 
     def conclude(self) -> Result:

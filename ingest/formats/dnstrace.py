@@ -6,7 +6,6 @@ code; the success codes count NOERROR only.
 """
 
 import re
-from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
@@ -15,7 +14,7 @@ from dropline.ingest.formats.text_run import Result, TextRun, fail, line_starts,
 
 NAME = "dnstrace"
 
-BENCHMARKING: Final = r"Benchmarking \S+ via [^\r\n]{1,40} with \d+ concurrent requests"
+BENCHMARKING: Final = r"Benchmarking \S+ via [^\r\n]{1,40} with \d+ conn?current requests"
 _OVERALL: Final = re.compile(r"(\d{1,15}) QPS(?: overall)?(?: and .*)?", re.ASCII)
 _PER_WORKER: Final = re.compile(r"(?:.* and )?(\d{1,15}) QPS per concurrent worker", re.ASCII)
 _DURATION: Final = re.compile(r"(?:(\d{1,9})h)?(?:(\d{1,9})m)?(\d{1,12}(?:\.\d{1,12})?)(ns|us|µs|μs|ms|s)", re.ASCII)
@@ -27,7 +26,7 @@ _COUNTERS: Final = {
     "Connection errors": "connection_errors",
     "Read/Write errors": "io_errors",
     "ID mismatch errors": "id_mismatches",
-    "DNS success codes": "success",
+    "DNS success codes": "noerror",
     "Expected results": "expected",
     "DNS success responses": "success",
     "DNS negative responses": "negative",
@@ -38,12 +37,9 @@ _COUNTERS: Final = {
 }
 _TOLD: Final = (*("connection_errors", "io_errors", "id_mismatches", "truncated", "expected"), "dnssec_secured")
 LINES: Final = re.compile(
-    line_starts(
-        *(BENCHMARKING, r"Total requests:\t \d+ of \d+ \(", "DNS success codes:\t"),
-        *("usage: dnstrace ", "dnstrace: error: "),
-    )
+    line_starts(*(BENCHMARKING, r"Total requests:\t \d+ of \d+ \(", "usage: dnstrace ", "dnstrace: error: "))
 )
-CLUES: Final = ("Benchmarking ", "Total requests:\t ", "DNS success codes:\t", "dnstrace: error: ", "usage: dnstrace ")
+CLUES: Final = ("Benchmarking ", "Total requests:\t ", "dnstrace: error: ", "usage: dnstrace ")
 _OF_DNSPYRE: Final = re.compile(line_starts(r"Using \d+ hostnames", "Total requests:\t\t"))
 
 
@@ -134,7 +130,7 @@ class TableRun(TextRun):
             r"dns(?:trace|pyre): error: (.*)": fail,
             r"\S+ +\|.*\| +\d+|LATENCY +\|.*|[+-]-+.*": lambda run: run.section == "DNS distribution",
             r"(\S{1,40}):\s+(\S.*)": _row,
-            r"Benchmarking (\S+) via (.{1,40}) with (\d{1,9}) concurrent requests ?(?:\(limited to (.*)\))?": _begin,
+            r"Benchmarking (\S+) via (.{1,40}) with (\d{1,9}) conn?current requests ?(?:\(limited to (.*)\))?": _begin,
             r"Cancelling benchmark.*": _cancel,
             r"(DNS response codes|DNS question types|DoH HTTP response status codes|DNS timings|DNS distribution"
             r"|Top errors)(?:, (\d{1,18}) datapoints|:)?": _begin_section,
@@ -146,9 +142,10 @@ class TableRun(TextRun):
         }
     )
 
-    @abstractmethod
     def received(self) -> int:
         """Return how many requests were answered."""
+        codes = self.sections.get("DNS response codes", {})
+        return self.datapoints or sum(codes.values()) or self.counters.get("noerror", 0)
 
     def conclude(self) -> Result:
         """Return the report, or a reject."""
@@ -211,10 +208,6 @@ class _Run(TableRun):
     usage_begins = ("usage: dnstrace ", "Usage: dnstrace ")
     last_timing = "max"
     expected = "expected the output of dnstrace, from `Benchmarking` on"
-
-    def received(self) -> int:
-        codes = self.sections.get("DNS response codes", {})
-        return self.datapoints or sum(codes.values()) or self.counters.get("success", 0)
 
 
 parse, explain = _Run.parse, _Run.explain

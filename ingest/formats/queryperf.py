@@ -1,7 +1,7 @@
 """The reader of queryperf's output, the load generator that came with BIND 9 (contrib/queryperf/queryperf.c).
 
 Queries per second are completed queries by run time; with at most 20 queries under way by default (`-q`) it is a
-closed loop that waits for the server.
+closed loop that waits for the server. With `-i` it also prints statistics of intervals, which are not the trial's.
 """
 
 import re
@@ -27,12 +27,20 @@ class _Run(TextRun):
     expected = f"expected the output of queryperf, from `{_TITLE}` on"
 
     figures: dict[str, str] = field(default_factory=dict)
+    of_interval: bool = False
 
     def begins_with(self, line: str) -> bool:
-        return line == _TITLE
+        return line == _TITLE or (line == "Statistics:" and bool(self.figures))
+
+    def _statistics(self, of_interval: str | None) -> None:
+        self.of_interval = of_interval is not None
 
     def _figure(self, name: str, value: str) -> None:
-        self.figures[name.strip()] = value
+        if not self.of_interval:
+            self.figures[name.strip()] = value
+
+    def _started(self, time: str) -> None:
+        self.details["started_at_local"] = time
 
     def _finished(self) -> None:
         self.details["outcome"] = "ended by itself"
@@ -41,8 +49,11 @@ class _Run(TextRun):
         {
             r"Version: \$Id: queryperf\.c,v (\S+) .*": fact("tool_version"),
             r"([A-Z][\w ()?]{2,30}):\s+(\d{1,18}(?:\.\d{1,9})?)(?:%| (?:queries|sec|seconds|times|qps))": _figure,
+            r"Total QPS/target:\s+[\d.]+/(\d{1,9}) qps": fact("offered_rate", float),
+            r"(Intermediate )?Statistics:": _statistics,
+            r"Started at:\s+(.*)": _started,
             r"Finished at:.*": _finished,
-            rf"{_TITLE}|(?:\[Status\]|\[Timeout\]|Statistics:|Parse input file:|Ended due to:|Started at:).*": skip,
+            rf"{_TITLE}|(?:\[Status\]|\[Timeout\]|Parse input file:|Ended due to:|\(w/o? delayed qrys\):).*": skip,
         }
     )
 
@@ -70,5 +81,5 @@ class _Run(TextRun):
         return self.report(completed=whole)
 
 
-sniff = marked(re.compile(line_starts(_TITLE)), _TITLE)
+sniff = marked(re.compile(line_starts(_TITLE, r"Queries delayed\(\?\):")), *CLUES)
 parse, explain = _Run.parse, _Run.explain

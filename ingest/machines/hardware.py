@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from operator import mul
 from typing import Any, Final
 
 from dropline.ingest.machines.facts import (
@@ -26,6 +27,22 @@ from dropline.ingest.machines.facts import (
 
 _VULNERABILITY: Final = "Vulnerability "
 _CLOCKS: Final = ("CPU max MHz", "CPU MHz", "CPU static MHz", "CPU dynamic MHz")
+# What lscpu calls its fields in German, French, Spanish, Portuguese, Polish, Russian, Chinese and Japanese.
+_TRANSLATED: Final = tuple(
+    (field, re.compile(others))
+    for field, others in (
+        ("Architecture", r"Ar(?:ch|qu)ite\w+|Архитектура|架构|アーキテクチャ"),
+        ("CPU(s)", r"CPU|Processeur\(s\)"),
+        ("Model name", r"Modellname|Nom\w* d\w+ mod[eè]l[eo]|Nazwa modelu|Имя модели|型号名称|モデル名"),
+        ("Vendor ID", r"Anbieterkennung|Identifiant constructeur|ID (?:de f|prod|пр)\w+|厂商 ID|ベンダー ID"),
+        ("Thread(s) per core", r"(?:(?:Thread|Hilo)\(s\)|Wątków|Потоков) .*|每个核.*|コアあたりの.*"),
+        ("Core(s) per socket", r"(?:(?:Kern|C(?:œ|oe)ur|Núcleo)\([es]\)|Rdzeni|Ядер) .*|每个座.*|ソケットあたりの.*"),
+        ("Socket(s)", r"Sockel|«Socket\(s\)»|Soquete\(s\)|Gniazd|Сокетов|座|ソケット数"),
+        ("CPU max MHz", r"(?:Vitesse m|M)aximale .*|CPU MHz máx\.|CPU 最大 MHz"),
+        ("CPU MHz", r"Vitesse du processeur en MHz|CPU МГц"),
+        ("Hypervisor vendor", r"Constructeur d'hyperviseur|超管理器厂商"),
+    )
+)
 _DMI_BLOCK: Final = re.compile(r"^Handle 0x[0-9A-Fa-f]+,.*\n(.+)\n((?:[ \t].*(?:\n|\Z))*)", re.MULTILINE)
 _MEMINFO: Final = re.compile(r"^(\w+):\s+([0-9]{1,18})(?: (kB))?\s*$", re.MULTILINE | re.ASCII)
 _NO_DISK: Final = re.compile(r"(?:zram|ram|loop|nbd|fd|sr)[0-9]+")  # backed by memory or files
@@ -36,39 +53,37 @@ _PCI_DEVICE: Final = re.compile(
 _LINK: Final = {"yes": True, "no": False}
 
 
-@source("lscpu", rb'\{\s*"lscpu"|(?:.*\n){0,2}?Architecture:\s', "lscpu", "lscpu -J")
+@source("lscpu", rb'\{\s*"lscpu"|(?:.*\n){0,2}?Architecture:\s', "lscpu", "LC_ALL=C lscpu -J")
 def lscpu(data: bytes) -> Facts:
     """Return the processors: sockets, and cores and threads over all sockets.
 
     A field's name ends with a colon and every value is text; newer versions nest fields in `children` (JSON) or indent
-    them (text). `cpu_mhz` is the clock in the model's name, else the maximum, else the current one, which old versions
-    print.
+    them (text), and a terminal wraps long values. `cpu_mhz` is the clock in the model's name, else the maximum, else
+    the current one, which old versions print. Of several kinds of cores (big.LITTLE) each has a model and its numbers.
     """
     is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
-    said: dict[str, Any] = _lscpu_json(data) if is_json else fields(text(data))
+    said: dict[str, list[Any]] = {}
+    for name, value in _lscpu_json(data) if is_json else _lscpu_text(text(data)):
+        english = next((field for field, others in _TRANSLATED if others.fullmatch(name)), name)
+        said.setdefault(english, []).append(value)
     require("Architecture" in said or "CPU(s)" in said, "the fields of `lscpu`, among them Architecture and CPU(s)")
-    texts = {name: found for name, value in said.items() if (found := word(value))}
-    model, sockets = texts.get("Model name"), whole(said.get("Socket(s)"))
+    texts = {name: found for name, values in said.items() if (found := word(values[0]))}
+    model = " + ".join(dict.fromkeys(filter(None, map(word, said.get("Model name", [])))))
     # Arm without ACPI tables reports clusters instead of sockets.
-    cores = [
-        whole(each * times)
-        for each, times in (
-            (whole(said.get("Core(s) per socket")), sockets),
-            (whole(said.get("Core(s) per cluster")), whole(said.get("Cluster(s)"))),
-        )
-        if each and times
-    ]
+    counts = {name: [whole(value) or 0 for value in values] for name, values in said.items()}
+    places = (("Core(s) per socket", "Socket(s)"), ("Core(s) per cluster", "Cluster(s)"))
+    cores = (sum(map(mul, counts.get(per, []), counts.get(of, []))) for per, of in places)
     return known(
         architecture=texts.get("Architecture"),
-        cpu_model=model,
+        cpu_model=model or None,
         cpu_vendor=texts.get("Vendor ID"),
-        cpu_sockets=sockets or None,
-        cpu_cores=cores[0] if cores else None,
-        cpu_threads=whole(said.get("CPU(s)")) or None,
-        cpu_mhz=nominal_mhz(model) or next((mhz for name in _CLOCKS if (mhz := number(said.get(name)))), None),
+        cpu_sockets=whole(texts.get("Socket(s)")) or None,
+        cpu_cores=whole(next(filter(None, cores), None)),
+        cpu_threads=whole(texts.get("CPU(s)")) or None,
+        cpu_mhz=nominal_mhz(model) or next((mhz for name in _CLOCKS if (mhz := number(texts.get(name)))), None),
         virtualisation=texts.get("Hypervisor vendor", "").lower() or None,
-        threads_per_core=whole(said.get("Thread(s) per core")),
-        numa_nodes=whole(said.get("NUMA node(s)")),
+        threads_per_core=whole(texts.get("Thread(s) per core")),
+        numa_nodes=whole(texts.get("NUMA node(s)")),
         online_cpus=texts.get("On-line CPU(s) list"),
         virtualisation_type=texts.get("Virtualization type"),
         caches={name.removesuffix(" cache"): size for name, size in texts.items() if name.endswith(" cache")},
@@ -80,16 +95,20 @@ def lscpu(data: bytes) -> Facts:
     )
 
 
-def _lscpu_json(data: bytes) -> dict[str, object]:
+def _lscpu_json(data: bytes) -> Iterator[tuple[str, Any]]:
     found = document(data, "lscpu -J")
-    waiting = entries(found.get("lscpu")) if isinstance(found, dict) else []
-    said: dict[str, object] = {}
+    waiting = entries(found.get("lscpu"))[::-1] if isinstance(found, dict) else []
     while waiting:
         entry = waiting.pop()
         if name := word(entry.get("field")):
-            said[name.removesuffix(":")] = entry.get("data")
-        waiting += entries(entry.get("children"))
-    return said
+            yield name.removesuffix(":"), entry.get("data")
+        waiting += entries(entry.get("children"))[::-1]
+
+
+def _lscpu_text(content: str) -> Iterator[tuple[str, str]]:
+    whole_lines = re.sub(r"\n {16,}(?=[^:\n]+$)", "", content, flags=re.MULTILINE)
+    for name, value in re.findall(r"^([^:\uff1a\n]+)[:\uff1a](.*)", whole_lines, re.MULTILINE):
+        yield name.strip(), value.strip()
 
 
 add("lscpu_extended", rb'\{\s*"cpus"', "lscpu-e", "lscpu -e -J")
@@ -219,13 +238,15 @@ def meminfo(data: bytes) -> Facts:
 @source("cpuinfo", rb"processor\s*:\s*[0-9]", "cpuinfo", "cat /proc/cpuinfo")
 def cpuinfo(data: bytes) -> Facts:
     """Return the processors; sockets and cores only where the kernel numbers them (x86)."""
-    processors = [block for block in map(fields, text(data).split("\n\n")) if "processor" in block]
+    blocks = re.split(r"^(?=[ \t]*processor\s*:)", text(data), flags=re.MULTILINE)
+    processors = [block for block in map(fields, blocks) if "processor" in block]
     require(processors, "the blocks of /proc/cpuinfo, each with `processor : N`")
     first = processors[0]
-    model = word(first.get("model name"))
+    model = word(first.get("model name") or first.get("cpu") or first.get("uarch"))  # x86 and Arm, POWER, RISC-V
     sockets = {block.get("physical id") for block in processors} - {None}
     cores = {(block.get("physical id"), block.get("core id")) for block in processors}
-    clocks = [mhz for block in processors if (mhz := number(block.get("cpu MHz")))]
+    said = (block.get("cpu MHz") or block.get("clock", "").removesuffix("MHz") for block in processors)
+    clocks = [mhz for each in said if (mhz := number(each))]
     return known(
         cpu_model=model,
         cpu_vendor=word(first.get("vendor_id")),

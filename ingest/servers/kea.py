@@ -25,6 +25,9 @@ _OTHERS: Final = {
 }
 IN_JSON: Final = tuple(f'"{key}"' for key in (*_FAMILIES, *_OTHERS))
 _KEY: Final = re.compile("|".join(IN_JSON).encode())
+_ANSWER: Final = re.compile(
+    rb'\s*(?:\[\s*)?\{(?:\s*"(?:result|text)"\s*:[^,{}]*,)*\s*"arguments"\s*:\s*(?=\{)'
+)  # to config-get
 _HA_HOOK: Final = re.compile(r"libdhcp_ha(?:\..*)?")
 _MAX_INT32: Final = 2**31 - 1
 _MAX_INT64: Final = 2**63 - 1
@@ -47,7 +50,7 @@ def describe(head: bytes) -> str | None:
 @lru_cache(maxsize=1)  # sniff and describe are called with the same head
 def _keys(head: bytes) -> list[str]:
     """Return the keys of the outermost object, none if `head` contains no key of Kea's."""
-    return list(commented_json.top_level_keys(head)) if _KEY.search(head) else []
+    return list(commented_json.top_level_keys(_ANSWER.sub(b"", head, 1))) if _KEY.search(head) else []
 
 
 def default_threading(version: str) -> str | None:
@@ -62,7 +65,7 @@ def default_threading(version: str) -> str | None:
 
 
 def parse(data: bytes) -> Row:
-    """Return the row of schema.SERVER_CONFIGS for a configuration, without the caller's columns.
+    """Return the row of schema.SERVER_CONFIGS for a configuration or an answer to `config-get`, without other columns.
 
     `threads` and `packet_queue_size` are the sizes set in the file; 0 threads lets Kea choose and becomes None.
     `valid_lifetime_s` and the timers are the global ones. `ha_peers` counts all servers of the relationship, including
@@ -73,6 +76,9 @@ def parse(data: bytes) -> Row:
     """
     try:
         document = commented_json.loads(data)
+        answer = document[0] if isinstance(document, list) and len(document) == 1 else document
+        if isinstance(answer, dict) and isinstance(answer.get("arguments"), dict):
+            document = {key: value for key, value in answer["arguments"].items() if key != "hash"}
         name, config = _server(document)
         settings = settings_json(document)
     except RecursionError:

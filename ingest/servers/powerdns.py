@@ -33,7 +33,7 @@ _TELLING: Final = {
     RECURSOR: re.compile(
         r"forward-zones(?:-.+)?|auth-zones|hint-files?|allow-from(?:-file)?|dont-query|export-etc-hosts(?:-.+)?"
         r"|pdns-distributes-queries|distribution-load-factor|max-mthreads|max-recursion-depth"
-        r"|max-(?:negative|cache)-ttl|packetcache-.+|max-packetcache-.+|record-cache-.+|qname-minimization"
+        r"|max-(?:negative|cache)-ttl|packetcache-(?:.*ttl|shards)|max-packetcache-.+|record-cache-.+|qname-minimization"
         r"|dnssec-(?:validation|log-bogus)"
         r"|root-nx-trust|serve-rfc1918|lua-(?:dns-script|config-file)|new-domain-.+|spoof-nearmiss-max"
     ),
