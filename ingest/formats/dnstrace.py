@@ -36,6 +36,7 @@ _COUNTERS: Final = {
     "Number of domains secured using DNSSEC": "dnssec_secured",
 }
 _TOLD: Final = (*("connection_errors", "io_errors", "id_mismatches", "truncated", "expected"), "dnssec_secured")
+_LISTED: Final = {"DNS question types": "question_types", "DoH HTTP response status codes": "http_statuses"}
 LINES: Final = re.compile(
     line_starts(*(BENCHMARKING, r"Total requests:\t \d+ of \d+ \(", "usage: dnstrace ", "dnstrace: error: "))
 )
@@ -65,10 +66,15 @@ class TableRun(TextRun):
     finished: bool = False
     hostnames: int | None = None  # of dnspyre
 
+    @property
+    def over(self) -> bool:
+        """Whether there is a table, usage or an error: what begins now is another process."""
+        return "requests" in self.counters or self.usage or bool(self.error)
+
     def begins_with(self, line: str) -> bool:
         """Return whether `line` begins another table; progress may repeat the counters."""
         if line.startswith("Benchmarking "):
-            return self.begun or "requests" in self.counters or self.usage or bool(self.error)
+            return self.begun or self.over
         return self.finished and line.startswith("Total requests:")
 
     def _begin(self, target: str, transport: str, clients: str, limit: str | None) -> None:
@@ -162,10 +168,8 @@ class TableRun(TextRun):
         whole = self.wanted in {None, sent} and (received == 0 or self.last_timing in self.timings_ms)
         self.facts |= {"sent": sent, "received": received, "dropped": max(sent - received, 0)}
         self.details |= {name: self.counters[name] for name in _TOLD if self.counters.get(name)}
-        if types := self.sections.get("DNS question types"):
-            self.details["question_types"] = types
-        if statuses := self.sections.get("DoH HTTP response status codes"):
-            self.details["http_statuses"] = statuses
+        listed = {ours: self.sections.get(theirs) for theirs, ours in _LISTED.items()}
+        self.details |= {name: counts for name, counts in listed.items() if counts}
         for code, answers in self.sections.get("DNS response codes", {}).items():
             self.observe("responses", answers, "responses", code)
         for metric, value in self.timings_ms.items() if received else ():
@@ -196,8 +200,7 @@ class TableRun(TextRun):
 
 def duration_s(text: str) -> float | None:
     """Parse a Go duration (`1m2.5s`, `238.76µs`) to seconds; return None if it is invalid."""
-    match = _DURATION.fullmatch(text)
-    if not match:
+    if not (match := _DURATION.fullmatch(text)):
         return None
     hours, minutes = int(match[1] or 0), int(match[2] or 0)
     return round(hours * 3600 + minutes * 60 + float(match[3]) * _SECONDS[match[4]], 12)

@@ -105,9 +105,6 @@ class _Run(TextRun):
         self.details |= {"target": target, "port": port}
         self._set_load(generators, batch, delay_ms, transport)
 
-    def _generator(self, name: str, records: str) -> None:
-        self.details |= {"generator": name, "records": count(records)}
-
     def _set_load(self, generators: str, batch: str, delay_ms: str, transport: str) -> None:
         self.facts["clients"] = count(generators)
         self.details["transport"] = transport
@@ -134,7 +131,9 @@ class _Run(TextRun):
             r"|couldn't open targets file|name did not resolve).*)": fail,
             r"flaming target\(s\) \[(.*)\] on port (\d+) with (\d{1,9}) concurrent generators, "
             r"each sending (\d{1,9}) queries every (\d{1,9})ms on protocol (\w+)": _flame,
-            r"query generator \[(\w+)\] contains (\d{1,18}) record\(s\)": _generator,
+            r"query generator \[(\w+)\] contains (\d{1,18}) record\(s\)": lambda run, name, records: run.details.update(
+                generator=name, records=count(records)
+            ),
             r"rate limit @ (\d{1,15}) QPS \(\d+ QPS per concurrent sender\)": fact("offered_rate", number),
             r"stopping, waiting up to (\d{1,9})s for in flight to finish\.\.\.": fact("drop_time_s", number),
             r"QPS flow now (.*)": lambda run, rate: run.details.setdefault("qps_flow", []).append(rate),

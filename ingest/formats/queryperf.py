@@ -39,20 +39,14 @@ class _Run(TextRun):
         if not self.of_interval:
             self.figures[name.strip()] = value
 
-    def _started(self, time: str) -> None:
-        self.details["started_at_local"] = time
-
-    def _finished(self) -> None:
-        self.details["outcome"] = "ended by itself"
-
     rules = rule_table(
         {
             r"Version: \$Id: queryperf\.c,v (\S+) .*": fact("tool_version"),
             r"([A-Z][\w ()?]{2,30}):\s+(\d{1,18}(?:\.\d{1,9})?)(?:%| (?:queries|sec|seconds|times|qps))": _figure,
             r"Total QPS/target:\s+[\d.]+/(\d{1,9}) qps": fact("offered_rate", float),
             r"(Intermediate )?Statistics:": _statistics,
-            r"Started at:\s+(.*)": _started,
-            r"Finished at:.*": _finished,
+            r"Started at:\s+(.*)": lambda run, time: run.details.update(started_at_local=time),
+            r"Finished at:.*": lambda run: run.details.update(outcome="ended by itself"),
             rf"{_TITLE}|(?:\[Status\]|\[Timeout\]|Parse input file:|Ended due to:|\(w/o? delayed qrys\):).*": skip,
         }
     )
@@ -60,17 +54,13 @@ class _Run(TextRun):
     def conclude(self) -> Result:
         if not self.figures.keys() >= set(_ESSENTIAL):
             return self.reject()
-        sent, received, dropped = (count(self.figures[name]) for name in _ESSENTIAL[:3])
-        self.facts |= {
-            "sent": sent,
-            "received": received,
-            "dropped": dropped,
-            "duration_s": number(self.figures["Ran for"]),
-            "achieved_rate": number(self.figures.get("Queries per second")),
-        }
+        counts = (count(self.figures[name]) for name in _ESSENTIAL[:3])
+        self.facts |= zip(("sent", "received", "dropped"), counts, strict=True)
+        self.facts["duration_s"] = number(self.figures["Ran for"])
+        self.facts["achieved_rate"] = number(self.figures.get("Queries per second"))
         self.add_up()
         for name, printed in (("avg", "average"), ("min", "min"), ("max", "max"), ("stdev", "std deviation")):
-            if received:
+            if self.facts["received"]:
                 self.observe(f"latency_{name}", number(self.figures.get(f"RTT {printed}"), 1000), "ms")
         for name, value in self.figures.items():
             if code := _RCODE.fullmatch(name):

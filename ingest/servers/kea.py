@@ -25,9 +25,8 @@ _OTHERS: Final = {
 }
 IN_JSON: Final = tuple(f'"{key}"' for key in (*_FAMILIES, *_OTHERS))
 _KEY: Final = re.compile("|".join(IN_JSON).encode())
-_ANSWER: Final = re.compile(
-    rb'\s*(?:\[\s*)?\{(?:\s*"(?:result|text)"\s*:[^,{}]*,)*\s*"arguments"\s*:\s*(?=\{)'
-)  # to config-get
+# The beginning of an answer to config-get.
+_ANSWER: Final = re.compile(rb'\s*\[?\s*\{(?:\s*"(?:result|text)"\s*:[^,{}]*,)*\s*"arguments"\s*:\s*(?=\{)')
 _HA_HOOK: Final = re.compile(r"libdhcp_ha(?:\..*)?")
 _MAX_INT32: Final = 2**31 - 1
 _MAX_INT64: Final = 2**63 - 1
@@ -41,10 +40,7 @@ def sniff(head: bytes) -> bool:
 
 def describe(head: bytes) -> str | None:
     """Name the configuration of a Kea program other than a DHCP server; return None for anything else."""
-    keys = _keys(head)
-    if any(key in _FAMILIES for key in keys):
-        return None
-    return next((_OTHERS[key] for key in keys if key in _OTHERS), None)
+    return None if sniff(head) else next((_OTHERS[key] for key in _keys(head) if key in _OTHERS), None)
 
 
 @lru_cache(maxsize=1)  # sniff and describe are called with the same head
@@ -132,8 +128,7 @@ def _threading(settings: Row) -> Row:
     queue = _whole(settings, "packet-queue-size", _MAX_INT64)
     if enabled is False:  # then the sizes have no effect
         return {"threading": "single", "threads": 1, "packet_queue_size": None}
-    threading = "multi" if enabled else None
-    return {"threading": threading, "threads": threads or None, "packet_queue_size": queue}
+    return {"threading": "multi" if enabled else None, "threads": threads or None, "packet_queue_size": queue}
 
 
 def _high_availability(hooks: list[Row]) -> Row:
@@ -197,9 +192,7 @@ def _pool_addresses(text: str | None, family: int) -> int | None:
 def _delegated_prefixes(pool: Row) -> int | None:
     """Return how many prefixes of `delegated-len` fit into one of `prefix-len` (RFC 8415, 6.3)."""
     outer, inner = _whole(pool, "prefix-len", 128), _whole(pool, "delegated-len", 128)
-    if outer is None or inner is None or inner < outer:
-        return None
-    return 1 << (inner - outer)
+    return None if outer is None or inner is None or inner < outer else 1 << (inner - outer)
 
 
 def _library(hook: Row) -> str:
