@@ -174,11 +174,7 @@ class _Run(TextRun):
             return True  # of one generator; the sum follows
         if any(count(said.get(name)) is None for name in _ESSENTIAL):
             return False
-        self._take_sum(said)
-        return True
-
-    def _take_sum(self, said: dict[str, Any]) -> None:
-        """Parse the sum over all generators that is written for each period, and at the end."""
+        # The sum over all generators, written for each period and at the end.
         self.totals |= {name: value for name, value in said.items() if name != "total_responses"}
         self.codes = {str(name)[:100]: count(value) for name, value in mapping(said.get("total_responses")).items()}
         sent, received = count(said["total_s_count"]) or 0, count(said["total_r_count"]) or 0
@@ -190,6 +186,7 @@ class _Run(TextRun):
         if more_sent or more_received or not self.final:
             others = (average, said.get("period_in_flight"), said.get("period_timeouts"))
             self._period(said.get("runtime_s"), more_sent, more_received, *others)
+        return True
 
     def _options(self, command: str) -> None:
         """Set the offered load from a command line."""
