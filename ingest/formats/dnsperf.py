@@ -71,8 +71,9 @@ _RATE: Final = r"Queries per second:[ \t]+\d[\d,]*\.\d+[ \t]*(?=[\r\n]|\Z)"
 _TITLES: Final = ("DNS Performance Testing Tool", "dnsperf ")
 LINES: Final = re.compile(line_starts(_HEADS, _RATE, BLOCK))
 CLUES: Final = (*_TITLES, "Queries per second:")
-# A command as people type it, with a prompt and a path, and its lines that end with a backslash.
-_TYPED: Final = re.compile(rb"(?m)^(?:.{0,80}[$#>%] ?)?(?:[\w/.~-]{0,60}/)?((?:dns|res)perf -(?:.*\\[ \t\r]*\n)*.*)")
+# What may precede a command that people typed, and the command with its lines that end with a backslash.
+_BEFORE: Final = rb"(?m)^((?:.{0,80}[$#>%] ?)?(?:(?:sudo|time) ){0,2}(?:[\w/.~-]{0,60}/)?)"
+_TYPED: Final = re.compile(_BEFORE + rb"((?:dns|res)perf -(?:.*\\[ \t\r]*\n)*.*)")
 _TARGET: Final = re.compile(r"Sending (?:queries|updates) \(to (\S+)\)")
 COUNTED: Final = ("Queries sent", "Queries completed", "Queries lost", "Run time (s)")
 # A first rate below this is an artefact: see _intervals.
@@ -118,15 +119,14 @@ class PerfRun(TextRun):
 
     @classmethod
     def prepared(cls, data: bytes) -> bytes:
-        """Return `data`; if it has no command as the tool prints it, with those typed above reports in this form."""
-        if b"Command line:" in data or b"perf -" not in data:
-            return data
-        parts = _TYPED.split(data)
-        for place in range(1, len(parts), 2):
-            typed, below = parts[place : place + 2]
-            if typed.startswith(cls.tool.encode()) and b"Queries sent:" in below:
+        """Return `data` with commands typed above reports that have none in the form in which the tools print them."""
+        parts = _TYPED.split(data) if b"perf -" in data else [data]
+        for place in range(2, len(parts), 3):
+            typed, (below, sent, _) = parts[place], parts[place + 1].partition(b"Queries sent:")
+            if typed.startswith(cls.tool.encode()) and sent and b"Command line:" not in below:
                 command = b" ".join(re.sub(rb"\\[ \t\r]*\n", b" ", typed).split())
-                parts[place] = b"[Status] Command line: %b%b" % (command, b"\n" * typed.count(b"\n"))
+                parts[place - 1] = b"[Status] Command line: "
+                parts[place] = command + b"\n" * typed.count(b"\n")
         return b"".join(parts)
 
     def begins_with(self, line: str) -> bool:
@@ -339,7 +339,7 @@ class _Run(PerfRun):
         whole = self.has("Average Latency (s)") and deviates
         if not whole:
             self.warnings.append("Report cut off: the latencies at its end are missing.")
-        if self.details.get("outcome") == "interruption":
+        if self.details.get("outcome") == "interruption" or self.total("Queries interrupted"):
             self.warnings.append("The trial was interrupted before its end.")
             whole = False
         if self.timeouts:
