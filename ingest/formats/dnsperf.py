@@ -74,6 +74,8 @@ CLUES: Final = (*_TITLES, "Queries per second:")
 # What may precede a command that people typed, and the command with its lines that end with a backslash.
 _BEFORE: Final = rb"(?m)^((?:.{0,80}[$#>%] ?)?(?:(?:sudo|time) ){0,2}(?:[\w/.~-]{0,60}/)?)"
 _TYPED: Final = re.compile(_BEFORE + rb"((?:dns|res)perf -(?:.*\\[ \t\r]*\n)*.*)")
+# What a terminal or a page made of the tool's own line.
+_WRAPPED: Final = re.compile(rb"(\[Status\] Command line: .*?)\r?\n((?!\S*perf )(?:[^\s\[>]{1,80} )?-[a-zA-Z].*)")
 _TARGET: Final = re.compile(r"Sending (?:queries|updates) \(to (\S+)\)")
 COUNTED: Final = ("Queries sent", "Queries completed", "Queries lost", "Run time (s)")
 # A first rate below this is an artefact: see _intervals.
@@ -119,7 +121,8 @@ class PerfRun(TextRun):
 
     @classmethod
     def prepared(cls, data: bytes) -> bytes:
-        """Return `data` with commands typed above reports that have none in the form in which the tools print them."""
+        """Return `data` with commands on one line; those typed above reports without one look like the tools' own."""
+        data = _WRAPPED.sub(rb"\1 \2\n", data)
         parts = _TYPED.split(data) if b"perf -" in data else [data]
         for place in range(2, len(parts), 3):
             typed, (below, sent, _) = parts[place], parts[place + 1].partition(b"Queries sent:")
@@ -301,19 +304,16 @@ class _Run(PerfRun):
     flags = "eDuBvWhH"
     expected = "expected the output of dnsperf, from `DNS Performance Testing Tool` on"
 
-    timeouts: int = 0
+    timeouts: Tally = field(default_factory=Tally)
     rates: list[tuple[float, float | None]] = field(default_factory=list)
     latencies_s: list[float] = field(default_factory=list)
-
-    def _time_out(self) -> None:
-        self.timeouts += 1
 
     rules = (
         *rule_table(
             {
                 r"> T .*": skip,  # of -v: a query without an answer
                 r"> .* (\d{1,12}(?:\.\d{1,9})?)": lambda run, latency_s: run.latencies_s.append(float(latency_s)),
-                r"\[Timeout\] Query timed out.*": _time_out,
+                r"\[Timeout\] Query timed out.*": lambda run: run.timeouts.add(run.here, ""),
                 r"(\d{1,12}\.\d{6}): (\d{1,15}\.\d{6}|-?nan|inf)": lambda run, epoch, rate: run.rates.append(
                     (float(epoch), number(rate))
                 ),
@@ -342,10 +342,9 @@ class _Run(PerfRun):
         if self.details.get("outcome") == "interruption" or self.total("Queries interrupted"):
             self.warnings.append("The trial was interrupted before its end.")
             whole = False
-        if self.timeouts:
-            self.details["timeouts_logged"] = self.timeouts
-            logged = plural(self.timeouts, "time-out")
-            self.warnings.append(f"{logged} of queries are in the log between the lines.")
+        if logged := self.timeouts.count:
+            self.details["timeouts_logged"] = logged
+            self.warnings.append(f"{plural(logged, 'time-out')} of queries are in the log between the lines.")
         self._closed_loop()
         return self.report(completed=whole)
 
