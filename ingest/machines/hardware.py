@@ -218,18 +218,19 @@ def meminfo(data: bytes) -> Facts:
     )
 
 
-@source("cpuinfo", rb"processor\s*:\s*[0-9]", "cpuinfo", "cat /proc/cpuinfo")
+@source("cpuinfo", rb"(?:(?:system type|Processor)\s*:.*\n\s*)*processor\s*:\s*[0-9]", "cpuinfo", "cat /proc/cpuinfo")
 def cpuinfo(data: bytes) -> Facts:
     """Return the processors; sockets and cores only where the kernel numbers them (x86)."""
     blocks = re.split(r"^(?=[ \t]*processor\s*:)", text(data), flags=re.MULTILINE)
-    processors = [block for block in map(fields, blocks) if "processor" in block]
+    said = ({name.lower(): value for name, value in fields(block).items()} for block in blocks)
+    processors = [block for block in said if block.get("processor", "").isdigit()]
     require(processors, "the blocks of /proc/cpuinfo, each with `processor : N`")
     first = processors[0]
     model = word(first.get("model name") or first.get("cpu") or first.get("uarch"))  # x86 and Arm, POWER, RISC-V
     sockets = {block.get("physical id") for block in processors} - {None}
     cores = {(block.get("physical id"), block.get("core id")) for block in processors}
-    said = (block.get("cpu MHz") or block.get("clock", "").removesuffix("MHz") for block in processors)
-    clocks = [mhz for each in said if (mhz := number(each))]
+    told = (block.get("cpu mhz") or block.get("clock", "").removesuffix("MHz") for block in processors)
+    clocks = [mhz for each in told if (mhz := number(each))]
     return known(
         cpu_model=model,
         cpu_vendor=word(first.get("vendor_id")),
