@@ -320,8 +320,6 @@ class Campaign(_Strict):
     @classmethod
     def parse(cls, data: bytes, where: str = FILE_NAME) -> Self:
         """Parse the bytes of a campaign.yaml; errors name the file as `where`."""
-        if len(data) > MAX_BYTES:
-            raise CampaignError(f"{where}: larger than {MAX_BYTES} bytes; it should describe results, not hold them")
         contents, lines = read_yaml(data, where)
         try:
             read = cls.model_validate(contents)
@@ -338,6 +336,8 @@ def read_yaml(data: bytes, where: str) -> tuple[object, Lines]:
     Scalars stay text so that version 2.10 does not become the number 2.1 and `off` does not become a boolean; the model
     converts them. Aliases are rejected: they let a small file expand without bound.
     """
+    if len(data) > MAX_BYTES:
+        raise CampaignError(f"{where}: larger than {MAX_BYTES} bytes; it should not hold data")
     lines: Lines = {}
     try:
         depth = 0

@@ -46,7 +46,10 @@ _VALUES: Final[dict[str, re.Pattern[str]]] = {
     }.items()
 }
 _LARGEST: Final = 1e15  # above any meaningful option value
-_SECTIONS: Final = {"Statistics:": "total", "Interval Statistics:": "interval", "Connection Statistics:": "connection"}
+_SECTIONS: Final = {
+    **{"Statistics:": "total", "Interval Statistics:": "interval", "Connection Statistics:": "connection"},
+    "```": "",  # what stands behind a report in Markdown is none of its figures
+}
 BLOCK: Final = r"Statistics:[ \t]*(?=[\r\n]|\Z)|Queries sent:[ \t]+\d[\d,]*[ \t]*(?=[\r\n]|\Z)"
 _SENT: Final = re.compile(r"(?:\A|[\r\n])[ \t]*Queries sent:[ \t]+\d[\d,]*[ \t]*[\r\n]")
 # dnsperf-tcp, a fork of 2.1 by Sinodun, uses other labels.
@@ -68,6 +71,11 @@ _RATE: Final = r"Queries per second:[ \t]+\d[\d,]*\.\d+[ \t]*(?=[\r\n]|\Z)"
 _TITLES: Final = ("DNS Performance Testing Tool", "dnsperf ")
 LINES: Final = re.compile(line_starts(_HEADS, _RATE, BLOCK))
 CLUES: Final = (*_TITLES, "Queries per second:")
+# What may precede a command that people typed, and the command with its lines that end with a backslash.
+_BEFORE: Final = rb"(?m)^((?:.{0,80}[$#>%] ?)?(?:(?:sudo|time) ){0,2}(?:[\w/.~-]{0,60}/)?)"
+_TYPED: Final = re.compile(_BEFORE + rb"((?:dns|res)perf -(?:.*\\[ \t\r]*\n)*.*)")
+# What a terminal or a page made of the tool's own line.
+_WRAPPED: Final = re.compile(rb"(?m)^(\[Status\] Command line: .*?)\r?\n((?!\S*perf )(?:[^\s\[>]{1,80} )?-[a-zA-Z].*)")
 _TARGET: Final = re.compile(r"Sending (?:queries|updates) \(to (\S+)\)")
 COUNTED: Final = ("Queries sent", "Queries completed", "Queries lost", "Run time (s)")
 # A first rate below this is an artefact: see _intervals.
@@ -111,6 +119,19 @@ class PerfRun(TextRun):
     http: dict[str, int] = field(default_factory=dict)  # answers by HTTP's code, of DNS over HTTPS
     told: Tally = field(default_factory=Tally)  # its warnings
 
+    @classmethod
+    def prepared(cls, data: bytes) -> bytes:
+        """Return `data` with commands on one line; those typed above reports without one look like the tools' own."""
+        data = _WRAPPED.sub(rb"\1 \2\n", data)
+        parts = _TYPED.split(data) if b"perf -" in data else [data]
+        for place in range(2, len(parts), 3):
+            typed, (below, sent, _) = parts[place], parts[place + 1].partition(b"Queries sent:")
+            if typed.startswith(cls.tool.encode()) and sent and b"Command line:" not in below:
+                command = b" ".join(re.sub(rb"\\[ \t\r]*\n", b" ", typed).split())
+                parts[place - 1] = b"[Status] Command line: "
+                parts[place] = command + b"\n" * typed.count(b"\n")
+        return b"".join(parts)
+
     def begins_with(self, line: str) -> bool:
         """Return whether `line` is the title or the head of another report."""
         if line == self.title:
@@ -129,6 +150,7 @@ class PerfRun(TextRun):
             self.usage = True
         elif line in _SECTIONS:
             self.section = _SECTIONS[line]
+            return bool(self.section)
         elif line == self.title:
             self.titled = True
         else:
@@ -223,18 +245,13 @@ class PerfRun(TextRun):
     def settle(self) -> None:
         """Set the facts that both tools report alike."""
         sent, completed = self.total("Queries sent"), self.total("Queries completed")
-        self.facts |= {
-            "sent": sent,
-            "received": completed,
-            "dropped": self.total("Queries lost"),
-            "duration_s": self.figure("Run time (s)"),
-        }
+        self.facts |= {"sent": sent, "received": completed, "dropped": self.total("Queries lost")}
+        self.facts["duration_s"] = self.figure("Run time (s)")
         codes = self.values.get(("total", "Response codes"), ("",))[0] or ""
         for name, answers in _RCODE.findall(codes):
             self.observe("responses", count(answers), "responses", name)
         for group, metric in enumerate(("request_size_avg", "response_size_avg")):
-            size = self.figure("Average packet size", group)
-            self.observe(metric, size if completed or not group else None, "bytes")
+            self.observe(metric, self.figure("Average packet size", group) if completed or not group else None, "bytes")
         if sent and completed == 0:
             self.warnings.append("No query was answered: is the server up, and does the client reach it?")
         self._judge_http(completed or 0)
@@ -287,19 +304,16 @@ class _Run(PerfRun):
     flags = "eDuBvWhH"
     expected = "expected the output of dnsperf, from `DNS Performance Testing Tool` on"
 
-    timeouts: int = 0
+    timeouts: Tally = field(default_factory=Tally)
     rates: list[tuple[float, float | None]] = field(default_factory=list)
     latencies_s: list[float] = field(default_factory=list)
-
-    def _time_out(self) -> None:
-        self.timeouts += 1
 
     rules = (
         *rule_table(
             {
                 r"> T .*": skip,  # of -v: a query without an answer
                 r"> .* (\d{1,12}(?:\.\d{1,9})?)": lambda run, latency_s: run.latencies_s.append(float(latency_s)),
-                r"\[Timeout\] Query timed out.*": _time_out,
+                r"\[Timeout\] Query timed out.*": lambda run: run.timeouts.add(run.here, ""),
                 r"(\d{1,12}\.\d{6}): (\d{1,15}\.\d{6}|-?nan|inf)": lambda run, epoch, rate: run.rates.append(
                     (float(epoch), number(rate))
                 ),
@@ -321,18 +335,16 @@ class _Run(PerfRun):
         self._latencies()
         self._intervals()
         # One answer has no deviation.
-        whole = self.has("Average Latency (s)") and (
-            self.has("Latency StdDev (s)") or (self.facts["received"] or 0) < 2
-        )
+        deviates = self.has("Latency StdDev (s)") or (self.facts["received"] or 0) < 2
+        whole = self.has("Average Latency (s)") and deviates
         if not whole:
             self.warnings.append("Report cut off: the latencies at its end are missing.")
-        if self.details.get("outcome") == "interruption":
+        if self.details.get("outcome") == "interruption" or self.total("Queries interrupted"):
             self.warnings.append("The trial was interrupted before its end.")
             whole = False
-        if self.timeouts:
-            self.details["timeouts_logged"] = self.timeouts
-            logged = plural(self.timeouts, "time-out")
-            self.warnings.append(f"{logged} of queries are in the log between the lines.")
+        if logged := self.timeouts.count:
+            self.details["timeouts_logged"] = logged
+            self.warnings.append(f"{plural(logged, 'time-out')} of queries are in the log between the lines.")
         self._closed_loop()
         return self.report(completed=whole)
 
@@ -351,8 +363,7 @@ class _Run(PerfRun):
         transport = self.options.get("m", ["udp"])[-1]
         clients, threads, outstanding = (int(chosen[name] or 0) for name in "cTq")
         timeout_s = chosen["t"] or 0
-        self.facts["offered_rate"] = self.option("Q")
-        self.facts["drop_time_s"], self.facts["clients"] = timeout_s, clients
+        self.facts |= {"offered_rate": self.option("Q"), "drop_time_s": timeout_s, "clients": clients}
         self.details |= {"transport": transport, "threads": threads, "outstanding": outstanding}
         self.observe("outstanding_window", outstanding, "queries")
         words = [
@@ -368,10 +379,8 @@ class _Run(PerfRun):
 
     def _length(self) -> list[str]:
         limit_s, runs = self.option("l"), self.option("n")
-        words = [] if limit_s is None else [plural(limit_s, "s")]
-        if runs or limit_s is None:
-            words.append(f"{plural(runs or 1, 'run')} through the file")
-        return words
+        through = [f"{plural(runs or 1, 'run')} through the file"] if runs or limit_s is None else []
+        return through if limit_s is None else [plural(limit_s, "s"), *through]
 
     def _latencies(self) -> None:
         """Add latencies in ms; a TCP report has a second block for its connections."""
@@ -403,8 +412,7 @@ class _Run(PerfRun):
             )
             rates = rates[1:]
         for epoch, rate in rates:
-            t_s = None if started is None else round(epoch - started, 6)
-            self.observe("interval_rate", rate, "queries/s", t_s=t_s)
+            self.observe("interval_rate", rate, "queries/s", t_s=None if started is None else round(epoch - started, 6))
 
     def _closed_loop(self) -> None:
         """Note if fewer queries were sent than requested: the window, not -Q, set the pace."""

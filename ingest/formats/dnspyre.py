@@ -1,4 +1,4 @@
-"""The reader of dnspyre's output (Tantalor93/dnspyre 3.x): its table and its --json.
+"""The reader of dnspyre's output (Tantalor93/dnspyre 2.x and 3.x): its table and its --json.
 
 It prints no version and no command; --json also leaves out the target, the transport and the
 concurrency, and rounds latencies down to whole milliseconds. Received counts answers of any code; dropped counts
@@ -22,7 +22,7 @@ from dropline.ingest.formats.text import (
     number,
     unpack,
 )
-from dropline.ingest.formats.text_run import Result, line_starts, rule_table, skip
+from dropline.ingest.formats.text_run import line_starts, rule_table, skip
 
 NAME = "dnspyre"
 
@@ -59,11 +59,8 @@ _JSON_LATENCIES: Final = {
 
 
 def _on_one_line(report: re.Match[str]) -> str:
-    try:
-        said = json.loads(report[0])
-    except (ValueError, RecursionError):
-        return report[0]
-    return json.dumps(said, separators=(",", ":")) + "\n" * report[0].count("\n")
+    said = json_object(report[0])
+    return json.dumps(said, separators=(",", ":")) + "\n" * report[0].count("\n") if said else report[0]
 
 
 @dataclass
@@ -81,14 +78,10 @@ class _Run(TableRun):
         text, _ = unpack(data, MAX_TEXT_BYTES + 1)
         return _PRETTY_REPORT.sub(_on_one_line, text.decode("utf-8", "replace")).encode()
 
-    in_json: bool = False
-
     def begins_with(self, line: str) -> bool:
-        if line.startswith('{"totalRequests":'):
-            return self.begun or "requests" in self.counters or self.usage or bool(self.error)
         if line.startswith("Using ") and line.endswith(" hostnames"):
-            return self.hostnames is not None or "requests" in self.counters or self.usage or bool(self.error)
-        return super().begins_with(line)
+            return self.hostnames is not None or self.over
+        return (self.begun or self.over) if line.startswith('{"totalRequests":') else super().begins_with(line)
 
     def take(self, line: str) -> bool:
         if (said := json_object(line)) is not None:
@@ -105,22 +98,21 @@ class _Run(TableRun):
         rate = number(said.get("queriesPerSecond"))
         if count(said.get("totalRequests")) is None or rate is None:
             return False
-        self.in_json = self.finished = True
+        self.finished = True
         self.counters = _counters({ours: said.get(theirs) for theirs, ours in _JSON_COUNTERS.items()})
         self.facts |= {"achieved_rate": rate, "duration_s": number(said.get("benchmarkDurationSeconds"))}
         self.sections |= {ours: _counters(mapping(said.get(theirs))) for theirs, ours in _JSON_SECTIONS.items()}
         for theirs, metric in _JSON_LATENCIES.items():
             if (value_ms := number(report.get(f"latencyStats.{theirs}"))) is not None:
                 self.timings_ms[metric] = value_ms
+        if self.received():
+            self.warnings.append("Latencies of --json are whole milliseconds: 0 is less than one.")
         return True
 
     def received(self) -> int:
+        if "noerror" in self.counters:  # before 3.0 the table counts no other answers
+            return super().received()
         return sum(self.counters.get(name, 0) for name in ("success", "negative", "error"))
-
-    def conclude(self) -> Result:
-        if self.in_json and self.received():
-            self.warnings.append("Latencies of --json are whole milliseconds: 0 is less than one.")
-        return super().conclude()
 
 
 def _counters(said: dict[str, Any]) -> dict[str, int]:

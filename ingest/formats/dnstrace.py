@@ -6,7 +6,6 @@ code; the success codes count NOERROR only.
 """
 
 import re
-from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
@@ -15,7 +14,7 @@ from dropline.ingest.formats.text_run import Result, TextRun, fail, line_starts,
 
 NAME = "dnstrace"
 
-BENCHMARKING: Final = r"Benchmarking \S+ via [^\r\n]{1,40} with \d+ concurrent requests"
+BENCHMARKING: Final = r"Benchmarking \S+ via [^\r\n]{1,40} with \d+ conn?current requests"
 _OVERALL: Final = re.compile(r"(\d{1,15}) QPS(?: overall)?(?: and .*)?", re.ASCII)
 _PER_WORKER: Final = re.compile(r"(?:.* and )?(\d{1,15}) QPS per concurrent worker", re.ASCII)
 _DURATION: Final = re.compile(r"(?:(\d{1,9})h)?(?:(\d{1,9})m)?(\d{1,12}(?:\.\d{1,12})?)(ns|us|µs|μs|ms|s)", re.ASCII)
@@ -27,7 +26,7 @@ _COUNTERS: Final = {
     "Connection errors": "connection_errors",
     "Read/Write errors": "io_errors",
     "ID mismatch errors": "id_mismatches",
-    "DNS success codes": "success",
+    "DNS success codes": "noerror",
     "Expected results": "expected",
     "DNS success responses": "success",
     "DNS negative responses": "negative",
@@ -37,13 +36,11 @@ _COUNTERS: Final = {
     "Number of domains secured using DNSSEC": "dnssec_secured",
 }
 _TOLD: Final = (*("connection_errors", "io_errors", "id_mismatches", "truncated", "expected"), "dnssec_secured")
+_LISTED: Final = {"DNS question types": "question_types", "DoH HTTP response status codes": "http_statuses"}
 LINES: Final = re.compile(
-    line_starts(
-        *(BENCHMARKING, r"Total requests:\t \d+ of \d+ \(", "DNS success codes:\t"),
-        *("usage: dnstrace ", "dnstrace: error: "),
-    )
+    line_starts(*(BENCHMARKING, r"Total requests:\t \d+ of \d+ \(", "usage: dnstrace ", "dnstrace: error: "))
 )
-CLUES: Final = ("Benchmarking ", "Total requests:\t ", "DNS success codes:\t", "dnstrace: error: ", "usage: dnstrace ")
+CLUES: Final = ("Benchmarking ", "Total requests:\t ", "dnstrace: error: ", "usage: dnstrace ")
 _OF_DNSPYRE: Final = re.compile(line_starts(r"Using \d+ hostnames", "Total requests:\t\t"))
 
 
@@ -69,10 +66,15 @@ class TableRun(TextRun):
     finished: bool = False
     hostnames: int | None = None  # of dnspyre
 
+    @property
+    def over(self) -> bool:
+        """Whether there is a table, usage or an error: what begins now is another process."""
+        return "requests" in self.counters or self.usage or bool(self.error)
+
     def begins_with(self, line: str) -> bool:
         """Return whether `line` begins another table; progress may repeat the counters."""
         if line.startswith("Benchmarking "):
-            return self.begun or "requests" in self.counters or self.usage or bool(self.error)
+            return self.begun or self.over
         return self.finished and line.startswith("Total requests:")
 
     def _begin(self, target: str, transport: str, clients: str, limit: str | None) -> None:
@@ -134,7 +136,7 @@ class TableRun(TextRun):
             r"dns(?:trace|pyre): error: (.*)": fail,
             r"\S+ +\|.*\| +\d+|LATENCY +\|.*|[+-]-+.*": lambda run: run.section == "DNS distribution",
             r"(\S{1,40}):\s+(\S.*)": _row,
-            r"Benchmarking (\S+) via (.{1,40}) with (\d{1,9}) concurrent requests ?(?:\(limited to (.*)\))?": _begin,
+            r"Benchmarking (\S+) via (.{1,40}) with (\d{1,9}) conn?current requests ?(?:\(limited to (.*)\))?": _begin,
             r"Cancelling benchmark.*": _cancel,
             r"(DNS response codes|DNS question types|DoH HTTP response status codes|DNS timings|DNS distribution"
             r"|Top errors)(?:, (\d{1,18}) datapoints|:)?": _begin_section,
@@ -146,9 +148,10 @@ class TableRun(TextRun):
         }
     )
 
-    @abstractmethod
     def received(self) -> int:
         """Return how many requests were answered."""
+        codes = self.sections.get("DNS response codes", {})
+        return self.datapoints or sum(codes.values()) or self.counters.get("noerror", 0)
 
     def conclude(self) -> Result:
         """Return the report, or a reject."""
@@ -165,10 +168,8 @@ class TableRun(TextRun):
         whole = self.wanted in {None, sent} and (received == 0 or self.last_timing in self.timings_ms)
         self.facts |= {"sent": sent, "received": received, "dropped": max(sent - received, 0)}
         self.details |= {name: self.counters[name] for name in _TOLD if self.counters.get(name)}
-        if types := self.sections.get("DNS question types"):
-            self.details["question_types"] = types
-        if statuses := self.sections.get("DoH HTTP response status codes"):
-            self.details["http_statuses"] = statuses
+        listed = {ours: self.sections.get(theirs) for theirs, ours in _LISTED.items()}
+        self.details |= {name: counts for name, counts in listed.items() if counts}
         for code, answers in self.sections.get("DNS response codes", {}).items():
             self.observe("responses", answers, "responses", code)
         for metric, value in self.timings_ms.items() if received else ():
@@ -199,8 +200,7 @@ class TableRun(TextRun):
 
 def duration_s(text: str) -> float | None:
     """Parse a Go duration (`1m2.5s`, `238.76µs`) to seconds; return None if it is invalid."""
-    match = _DURATION.fullmatch(text)
-    if not match:
+    if not (match := _DURATION.fullmatch(text)):
         return None
     hours, minutes = int(match[1] or 0), int(match[2] or 0)
     return round(hours * 3600 + minutes * 60 + float(match[3]) * _SECONDS[match[4]], 12)
@@ -211,10 +211,6 @@ class _Run(TableRun):
     usage_begins = ("usage: dnstrace ", "Usage: dnstrace ")
     last_timing = "max"
     expected = "expected the output of dnstrace, from `Benchmarking` on"
-
-    def received(self) -> int:
-        codes = self.sections.get("DNS response codes", {})
-        return self.datapoints or sum(codes.values()) or self.counters.get("success", 0)
 
 
 parse, explain = _Run.parse, _Run.explain

@@ -1,7 +1,7 @@
 """The reader of queryperf's output, the load generator that came with BIND 9 (contrib/queryperf/queryperf.c).
 
 Queries per second are completed queries by run time; with at most 20 queries under way by default (`-q`) it is a
-closed loop that waits for the server.
+closed loop that waits for the server. With `-i` it also prints statistics of intervals, which are not the trial's.
 """
 
 import re
@@ -27,39 +27,40 @@ class _Run(TextRun):
     expected = f"expected the output of queryperf, from `{_TITLE}` on"
 
     figures: dict[str, str] = field(default_factory=dict)
+    of_interval: bool = False
 
     def begins_with(self, line: str) -> bool:
-        return line == _TITLE
+        return line == _TITLE or (line == "Statistics:" and bool(self.figures))
+
+    def _statistics(self, of_interval: str | None) -> None:
+        self.of_interval = of_interval is not None
 
     def _figure(self, name: str, value: str) -> None:
-        self.figures[name.strip()] = value
-
-    def _finished(self) -> None:
-        self.details["outcome"] = "ended by itself"
+        if not self.of_interval:
+            self.figures[name.strip()] = value
 
     rules = rule_table(
         {
             r"Version: \$Id: queryperf\.c,v (\S+) .*": fact("tool_version"),
             r"([A-Z][\w ()?]{2,30}):\s+(\d{1,18}(?:\.\d{1,9})?)(?:%| (?:queries|sec|seconds|times|qps))": _figure,
-            r"Finished at:.*": _finished,
-            rf"{_TITLE}|(?:\[Status\]|\[Timeout\]|Statistics:|Parse input file:|Ended due to:|Started at:).*": skip,
+            r"Total QPS/target:\s+[\d.]+/(\d{1,9}) qps": fact("offered_rate", float),
+            r"(Intermediate )?Statistics:": _statistics,
+            r"Started at:\s+(.*)": lambda run, time: run.details.update(started_at_local=time),
+            r"Finished at:.*": lambda run: run.details.update(outcome="ended by itself"),
+            rf"{_TITLE}|(?:\[Status\]|\[Timeout\]|Parse input file:|Ended due to:|\(w/o? delayed qrys\):).*": skip,
         }
     )
 
     def conclude(self) -> Result:
         if not self.figures.keys() >= set(_ESSENTIAL):
             return self.reject()
-        sent, received, dropped = (count(self.figures[name]) for name in _ESSENTIAL[:3])
-        self.facts |= {
-            "sent": sent,
-            "received": received,
-            "dropped": dropped,
-            "duration_s": number(self.figures["Ran for"]),
-            "achieved_rate": number(self.figures.get("Queries per second")),
-        }
+        counts = (count(self.figures[name]) for name in _ESSENTIAL[:3])
+        self.facts |= zip(("sent", "received", "dropped"), counts, strict=True)
+        self.facts["duration_s"] = number(self.figures["Ran for"])
+        self.facts["achieved_rate"] = number(self.figures.get("Queries per second"))
         self.add_up()
         for name, printed in (("avg", "average"), ("min", "min"), ("max", "max"), ("stdev", "std deviation")):
-            if received:
+            if self.facts["received"]:
                 self.observe(f"latency_{name}", number(self.figures.get(f"RTT {printed}"), 1000), "ms")
         for name, value in self.figures.items():
             if code := _RCODE.fullmatch(name):
@@ -70,5 +71,5 @@ class _Run(TextRun):
         return self.report(completed=whole)
 
 
-sniff = marked(re.compile(line_starts(_TITLE)), _TITLE)
+sniff = marked(re.compile(line_starts(_TITLE, r"Queries delayed\(\?\):")), *CLUES)
 parse, explain = _Run.parse, _Run.explain

@@ -24,8 +24,22 @@ from dropline.ingest.machines.facts import (
     word,
 )
 
-_VULNERABILITY: Final = "Vulnerability "
+_FLAW: Final = "Vulnerability "
 _CLOCKS: Final = ("CPU max MHz", "CPU MHz", "CPU static MHz", "CPU dynamic MHz")
+_ARCH: Final = r"Ar(?:ch|qu)ite[a-z]+|Архитектура|架构|アーキテクチャ"
+# What lscpu calls its fields in German, French, Spanish, Portuguese, Polish, Russian, Chinese and Japanese.
+_TRANSLATED: Final = (
+    ("Architecture", _ARCH),
+    ("CPU(s)", r"CPU|Processeur\(s\)"),
+    ("Model name", r"Modellname|Nom\w* d\w+ mod[eè]l[eo]|Nazwa modelu|Имя модели|型号名称|モデル名"),
+    ("Vendor ID", r"Anbieterkennung|Identifiant constructeur|ID (?:de f|prod|пр)\w+|厂商 ID|ベンダー ID"),
+    ("Thread(s) per core", r"(?:(?:Thread|Hilo)\(s\)|Wątków|Потоков) .*|每个核.*|コアあたりの.*"),
+    ("Core(s) per socket", r"(?:(?:Kern|C(?:œ|oe)ur|Núcleo)\([es]\)|Rdzeni|Ядер) .*|每个座.*|ソケットあたりの.*"),
+    ("Socket(s)", r"Sockel|«Socket\(s\)»|Soquete\(s\)|Gniazd|Сокетов|座|ソケット数"),
+    ("CPU max MHz", r"(?:Vitesse m|M)aximale .*|CPU MHz máx\.|CPU 最大 MHz"),
+    ("CPU MHz", r"Vitesse du processeur en MHz|CPU МГц"),
+    ("Hypervisor vendor", r"Constructeur d'hyperviseur|超管理器厂商"),
+)
 _DMI_BLOCK: Final = re.compile(r"^Handle 0x[0-9A-Fa-f]+,.*\n(.+)\n((?:[ \t].*(?:\n|\Z))*)", re.MULTILINE)
 _MEMINFO: Final = re.compile(r"^(\w+):\s+([0-9]{1,18})(?: (kB))?\s*$", re.MULTILINE | re.ASCII)
 _NO_DISK: Final = re.compile(r"(?:zram|ram|loop|nbd|fd|sr)[0-9]+")  # backed by memory or files
@@ -36,60 +50,52 @@ _PCI_DEVICE: Final = re.compile(
 _LINK: Final = {"yes": True, "no": False}
 
 
-@source("lscpu", rb'\{\s*"lscpu"|(?:.*\n){0,2}?Architecture:\s', "lscpu", "lscpu -J")
+@source("lscpu", rf'\{{\s*"lscpu"|(?:.*\n){{0,2}}?(?:{_ARCH})\s*[:\xef]'.encode(), "lscpu", "LC_ALL=C lscpu -J")
 def lscpu(data: bytes) -> Facts:
     """Return the processors: sockets, and cores and threads over all sockets.
 
     A field's name ends with a colon and every value is text; newer versions nest fields in `children` (JSON) or indent
-    them (text). `cpu_mhz` is the clock in the model's name, else the maximum, else the current one, which old versions
-    print.
+    them (text), and a terminal wraps long values. `cpu_mhz` is the clock in the model's name, else the maximum, else
+    the current one, which old versions print. Of several kinds of cores (big.LITTLE) each has a model and its numbers.
     """
-    is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"["))
-    said: dict[str, Any] = _lscpu_json(data) if is_json else fields(text(data))
+    said: dict[str, list[Any]] = {}
+    for name, value in _lscpu_fields(data):
+        english = next((field for field, others in _TRANSLATED if re.fullmatch(others, name)), name)
+        said.setdefault(english, []).append(value)
     require("Architecture" in said or "CPU(s)" in said, "the fields of `lscpu`, among them Architecture and CPU(s)")
-    texts = {name: found for name, value in said.items() if (found := word(value))}
-    model, sockets = texts.get("Model name"), whole(said.get("Socket(s)"))
+    texts = {name: found for name, values in said.items() if (found := word(values[0]))}
+    model = " + ".join(dict.fromkeys(filter(None, map(word, said.get("Model name", [])))))
     # Arm without ACPI tables reports clusters instead of sockets.
-    cores = [
-        whole(each * times)
-        for each, times in (
-            (whole(said.get("Core(s) per socket")), sockets),
-            (whole(said.get("Core(s) per cluster")), whole(said.get("Cluster(s)"))),
-        )
-        if each and times
-    ]
+    counts = {name: [whole(value) or 0 for value in values] for name, values in said.items()}
+    places = (("Core(s) per socket", "Socket(s)"), ("Core(s) per cluster", "Cluster(s)"))
+    cores = (sum(a * b for a, b in zip(counts.get(per, ()), counts.get(of, ()), strict=False)) for per, of in places)
     return known(
         architecture=texts.get("Architecture"),
-        cpu_model=model,
+        cpu_model=model or None,
         cpu_vendor=texts.get("Vendor ID"),
-        cpu_sockets=sockets or None,
-        cpu_cores=cores[0] if cores else None,
-        cpu_threads=whole(said.get("CPU(s)")) or None,
-        cpu_mhz=nominal_mhz(model) or next((mhz for name in _CLOCKS if (mhz := number(said.get(name)))), None),
+        cpu_sockets=whole(texts.get("Socket(s)")) or None,
+        cpu_cores=whole(next(filter(None, cores), None)),
+        cpu_threads=whole(texts.get("CPU(s)")) or None,
+        cpu_mhz=nominal_mhz(model) or next((mhz for name in _CLOCKS if (mhz := number(texts.get(name)))), None),
         virtualisation=texts.get("Hypervisor vendor", "").lower() or None,
-        threads_per_core=whole(said.get("Thread(s) per core")),
-        numa_nodes=whole(said.get("NUMA node(s)")),
+        threads_per_core=whole(texts.get("Thread(s) per core")),
+        numa_nodes=whole(texts.get("NUMA node(s)")),
         online_cpus=texts.get("On-line CPU(s) list"),
         virtualisation_type=texts.get("Virtualization type"),
         caches={name.removesuffix(" cache"): size for name, size in texts.items() if name.endswith(" cache")},
-        vulnerabilities={
-            name.removeprefix(_VULNERABILITY): status
-            for name, status in texts.items()
-            if name.startswith(_VULNERABILITY)
-        },
+        vulnerabilities={name.removeprefix(_FLAW): s for name, s in texts.items() if name.startswith(_FLAW)},
     )
 
 
-def _lscpu_json(data: bytes) -> dict[str, object]:
-    found = document(data, "lscpu -J")
-    waiting = entries(found.get("lscpu")) if isinstance(found, dict) else []
-    said: dict[str, object] = {}
-    while waiting:
-        entry = waiting.pop()
-        if name := word(entry.get("field")):
-            said[name.removesuffix(":")] = entry.get("data")
-        waiting += entries(entry.get("children"))
-    return said
+def _lscpu_fields(data: bytes) -> Iterator[tuple[str, Any]]:
+    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
+        found = document(data, "lscpu -J")
+        objects = (each for each, _ in _tree(found.get("lscpu") if isinstance(found, dict) else None))
+        yield from ((name.removesuffix(":"), each.get("data")) for each in objects if (name := word(each.get("field"))))
+    else:
+        whole_lines = re.sub(r"\n {16,}(?=[^:\n]+$)", "", text(data), flags=re.MULTILINE)
+        pairs = re.findall(r"^([^:\uff1a\n]+)[:\uff1a](.*)", whole_lines, re.MULTILINE)
+        yield from ((name.strip(), value.strip()) for name, value in pairs)
 
 
 add("lscpu_extended", rb'\{\s*"cpus"', "lscpu-e", "lscpu -e -J")
@@ -103,7 +109,8 @@ def lshw(data: bytes) -> Facts:
     Older versions print one object, newer ones a list; some print objects separated by commas without brackets. Clocks
     are in Hz, network speeds in bit/s. Only network interfaces on a bus count: not veth, bridges and the like.
     """
-    nodes = list(_lshw_nodes(data))
+    found = document(b"[%b]" % text(data).strip(" ,\n").encode(), "lshw -json")
+    nodes = list(_tree(found[0] if found and isinstance(found[0], list) else found))
     require(any("class" in node for node, _ in nodes), "the JSON of `lshw -json`: objects with id and class")
     of_class: dict[str, list[Facts]] = {}
     for node, _ in nodes:
@@ -113,8 +120,7 @@ def lshw(data: bytes) -> Facts:
     # Caches are memory, too, under other ids.
     memory = [n for n in of_class.get("memory", []) if re.fullmatch("memory(:[0-9]+)?", str(n.get("id")))]
     model = next((m for n in processors if (m := word(n.get("product")))), None)
-    clocks = (size_bytes(n.get(key)) for n in processors for key in ("capacity", "size"))
-    hertz = next(filter(None, clocks), None)
+    hertz = next((hz for n in processors for key in ("capacity", "size") if (hz := size_bytes(n.get(key)))), None)
     system = of_class.get("system", [{}])[0]
     disks = ((_logical_name(n), size_bytes(n.get("size")), word(n.get("product"))) for n in of_class.get("disk", []))
     return known(
@@ -132,11 +138,9 @@ def lshw(data: bytes) -> Facts:
     )
 
 
-def _lshw_nodes(data: bytes) -> Iterator[tuple[Facts, Facts]]:
-    """Yield every node with its parent."""
-    found = document(b"[%b]" % text(data).strip(" ,\n").encode(), "lshw -json")
-    roots = entries(found[0] if found and isinstance(found[0], list) else found)
-    waiting = [(root, Facts()) for root in reversed(roots)]
+def _tree(roots: Any) -> Iterator[tuple[Facts, Facts]]:
+    """Yield every object of `roots` and their `children`, each with its parent."""
+    waiting = [(root, Facts()) for root in reversed(entries(roots))]
     while waiting:
         node, parent = waiting.pop()
         yield node, parent
@@ -182,10 +186,10 @@ def dmidecode(data: bytes) -> Facts:
     # Without root, or in many virtual machines, there is no SMBIOS: it prints two lines, which are no facts.
     require("dmidecode" in content or blocks, "the output of `dmidecode`, which begins with `# dmidecode VERSION`")
     system = next((block for title, block in blocks if title == "System Information"), {})
-    sockets = [block for title, block in blocks if title == "Processor Information"]
+    sockets = (block for title, block in blocks if title == "Processor Information")
     processors = [block for block in sockets if "Unpopulated" not in block.get("Status", "")]
-    sizes = [size_bytes(block.get("Size", "")) for title, block in blocks if title == "Memory Device"]
-    modules = [size for size in sizes if size]
+    sizes = (size_bytes(block.get("Size", "")) for title, block in blocks if title == "Memory Device")
+    modules = list(filter(None, sizes))
     first = processors[0] if processors else {}
     model = word(first.get("Version"))
     return known(
@@ -204,9 +208,7 @@ def dmidecode(data: bytes) -> Facts:
 @source("meminfo", rb"MemTotal:\s+[0-9]", "meminfo", "cat /proc/meminfo")
 def meminfo(data: bytes) -> Facts:
     """Return the memory usable by the kernel, where kB means KiB, and the part reserved for huge pages."""
-    said = {
-        name: whole(int(amount) * (1024 if kib else 1), 2**62) for name, amount, kib in _MEMINFO.findall(text(data))
-    }
+    said = {name: whole(int(n) * (1024 if kib else 1), 2**62) for name, n, kib in _MEMINFO.findall(text(data))}
     require(said.get("MemTotal"), "/proc/meminfo, with a line `MemTotal: N kB`")
     return known(
         memory_bytes=said["MemTotal"],
@@ -216,16 +218,19 @@ def meminfo(data: bytes) -> Facts:
     )
 
 
-@source("cpuinfo", rb"processor\s*:\s*[0-9]", "cpuinfo", "cat /proc/cpuinfo")
+@source("cpuinfo", rb"(?:(?:system type|Processor)\s*:.*\n\s*)*processor\s*:\s*[0-9]", "cpuinfo", "cat /proc/cpuinfo")
 def cpuinfo(data: bytes) -> Facts:
     """Return the processors; sockets and cores only where the kernel numbers them (x86)."""
-    processors = [block for block in map(fields, text(data).split("\n\n")) if "processor" in block]
+    blocks = re.split(r"^(?=[ \t]*processor\s*:)", text(data), flags=re.MULTILINE)
+    said = ({name.lower(): value for name, value in fields(block).items()} for block in blocks)
+    processors = [block for block in said if block.get("processor", "").isdigit()]
     require(processors, "the blocks of /proc/cpuinfo, each with `processor : N`")
     first = processors[0]
-    model = word(first.get("model name"))
+    model = word(first.get("model name") or first.get("cpu") or first.get("uarch"))  # x86 and Arm, POWER, RISC-V
     sockets = {block.get("physical id") for block in processors} - {None}
     cores = {(block.get("physical id"), block.get("core id")) for block in processors}
-    clocks = [mhz for block in processors if (mhz := number(block.get("cpu MHz")))]
+    told = (block.get("cpu mhz") or block.get("clock", "").removesuffix("MHz") for block in processors)
+    clocks = [mhz for each in told if (mhz := number(each))]
     return known(
         cpu_model=model,
         cpu_vendor=word(first.get("vendor_id")),

@@ -25,6 +25,8 @@ _OTHERS: Final = {
 }
 IN_JSON: Final = tuple(f'"{key}"' for key in (*_FAMILIES, *_OTHERS))
 _KEY: Final = re.compile("|".join(IN_JSON).encode())
+# The beginning of an answer to config-get.
+_ANSWER: Final = re.compile(rb'\A\s*+\[?\s*+\{(?:\s*"(?:result|text)"\s*:[^,{}]*,)*\s*"arguments"\s*:\s*(?=\{)')
 _HA_HOOK: Final = re.compile(r"libdhcp_ha(?:\..*)?")
 _MAX_INT32: Final = 2**31 - 1
 _MAX_INT64: Final = 2**63 - 1
@@ -38,16 +40,13 @@ def sniff(head: bytes) -> bool:
 
 def describe(head: bytes) -> str | None:
     """Name the configuration of a Kea program other than a DHCP server; return None for anything else."""
-    keys = _keys(head)
-    if any(key in _FAMILIES for key in keys):
-        return None
-    return next((_OTHERS[key] for key in keys if key in _OTHERS), None)
+    return None if sniff(head) else next((_OTHERS[key] for key in _keys(head) if key in _OTHERS), None)
 
 
 @lru_cache(maxsize=1)  # sniff and describe are called with the same head
 def _keys(head: bytes) -> list[str]:
     """Return the keys of the outermost object, none if `head` contains no key of Kea's."""
-    return list(commented_json.top_level_keys(head)) if _KEY.search(head) else []
+    return list(commented_json.top_level_keys(_ANSWER.sub(b"", head, 1))) if _KEY.search(head) else []
 
 
 def default_threading(version: str) -> str | None:
@@ -62,7 +61,7 @@ def default_threading(version: str) -> str | None:
 
 
 def parse(data: bytes) -> Row:
-    """Return the row of schema.SERVER_CONFIGS for a configuration, without the caller's columns.
+    """Return the row of schema.SERVER_CONFIGS for a configuration or an answer to `config-get`, without other columns.
 
     `threads` and `packet_queue_size` are the sizes set in the file; 0 threads lets Kea choose and becomes None.
     `valid_lifetime_s` and the timers are the global ones. `ha_peers` counts all servers of the relationship, including
@@ -73,6 +72,9 @@ def parse(data: bytes) -> Row:
     """
     try:
         document = commented_json.loads(data)
+        answer = document[0] if isinstance(document, list) and len(document) == 1 else document
+        if isinstance(answer, dict) and isinstance(answer.get("arguments"), dict):
+            document = {key: value for key, value in answer["arguments"].items() if key != "hash"}
         name, config = _server(document)
         settings = settings_json(document)
     except RecursionError:
@@ -126,8 +128,7 @@ def _threading(settings: Row) -> Row:
     queue = _whole(settings, "packet-queue-size", _MAX_INT64)
     if enabled is False:  # then the sizes have no effect
         return {"threading": "single", "threads": 1, "packet_queue_size": None}
-    threading = "multi" if enabled else None
-    return {"threading": threading, "threads": threads or None, "packet_queue_size": queue}
+    return {"threading": "multi" if enabled else None, "threads": threads or None, "packet_queue_size": queue}
 
 
 def _high_availability(hooks: list[Row]) -> Row:
@@ -191,9 +192,7 @@ def _pool_addresses(text: str | None, family: int) -> int | None:
 def _delegated_prefixes(pool: Row) -> int | None:
     """Return how many prefixes of `delegated-len` fit into one of `prefix-len` (RFC 8415, 6.3)."""
     outer, inner = _whole(pool, "prefix-len", 128), _whole(pool, "delegated-len", 128)
-    if outer is None or inner is None or inner < outer:
-        return None
-    return 1 << (inner - outer)
+    return None if outer is None or inner is None or inner < outer else 1 << (inner - outer)
 
 
 def _library(hook: Row) -> str:

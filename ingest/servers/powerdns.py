@@ -1,4 +1,4 @@
-"""Configurations of the PowerDNS Authoritative Server and of the PowerDNS Recursor (before its YAML form).
+"""Configurations of the PowerDNS Authoritative Server and of the PowerDNS Recursor, also in its YAML form (5.0 on).
 
 Syntax, keywords and defaults are those of the servers' documentation (chapters "Settings") and of their common parser
 (ArgvMap): `key=value`, `key+=value` appends to a list, a key alone means yes, `#` at the start of a line or after a
@@ -12,7 +12,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+from dropline.ingest.campaign import CampaignError, read_yaml
 from dropline.ingest.formats import Row
+from dropline.ingest.formats.json_documents import mapping
 from dropline.ingest.servers.plain import decode, identity, refuse, settings_json
 from dropline.ingest.synonyms import normalise
 
@@ -33,7 +35,7 @@ _TELLING: Final = {
     RECURSOR: re.compile(
         r"forward-zones(?:-.+)?|auth-zones|hint-files?|allow-from(?:-file)?|dont-query|export-etc-hosts(?:-.+)?"
         r"|pdns-distributes-queries|distribution-load-factor|max-mthreads|max-recursion-depth"
-        r"|max-(?:negative|cache)-ttl|packetcache-.+|max-packetcache-.+|record-cache-.+|qname-minimization"
+        r"|max-(?:negative|cache)-ttl|packetcache-(?:.*ttl|shards)|max-packetcache-.+|record-cache-.+|qname-minimization"
         r"|dnssec-(?:validation|log-bogus)"
         r"|root-nx-trust|serve-rfc1918|lua-(?:dns-script|config-file)|new-domain-.+|spoof-nearmiss-max"
     ),
@@ -44,6 +46,9 @@ _SHARED: Final = re.compile(
     r"|version-string|security-poll-suffix|server-id|webserver(?:-.+)?|api(?:-.+)?|carbon-.+|max-cache-entries"
     r"|max-tcp-.+|reuseport|edns-.+|any-to-tcp"
 )
+_OWN: Final = "(?:incoming|outgoing|packetcache|recordcache|recursor)"  # sections of the Recursor's YAML; others:
+_OTHERS: Final = "(?:carbon|dnssec|ecs|logging|nod|snmp|webservice)"
+_YAML: Final = re.compile(rf"(?:(?:#.*|---)?[ \t\r]*\n)*(?:{_OTHERS}:\s[\s\S]*?^)?{_OWN}:\s", re.MULTILINE)
 _ASSIGNMENT: Final = re.compile(r"([^\s=+]+)\s*(\+?)=[ \t]*(.*)")
 _SWITCH: Final = re.compile(r"[a-z0-9][a-z0-9-]*")
 _COMMENTED: Final = re.compile(r"^#[ \t]?([a-z0-9-]+)=", re.MULTILINE)  # a default in the server's own dump
@@ -66,6 +71,8 @@ _UNSET: Final = _Setting("", 0)
 def sniff(head: bytes) -> bool:
     """Return whether a file that begins with `head` configures a PowerDNS server."""
     text = head.decode("utf-8-sig", "replace")
+    if _YAML.match(text):
+        return True
     keys: set[str] = set()
     last = text.count("\n") + 1  # may be truncated
     for number, line in _lines(text):
@@ -91,22 +98,36 @@ def parse(data: bytes) -> Row:
     Raises Rejected for an invalid configuration.
     """
     text = decode(data)
-    settings = _settings(text)
-    product = _product({*settings, *_COMMENTED.findall(text)})
-    if product is None:
+    if _YAML.match(text):
+        product, (settings, document) = RECURSOR, _yaml(data)
+    else:
+        settings = _settings(text)
         reason = "expected settings of the PowerDNS Authoritative Server or Recursor, such as launch=lmdb; found none"
-        refuse(reason, "give the whole pdns.conf or recursor.conf, or leave the file out")
-    document = settings_json({key: setting.value for key, setting in settings.items()})
+        hint = "give the whole pdns.conf or recursor.conf, or leave the file out"
+        product = _product({*settings, *_COMMENTED.findall(text)}) or refuse(reason, hint)
+        document = {key: setting.value for key, setting in settings.items()}
+    said = settings_json(document)
     if text.startswith(_RUNNING):
         settings.pop("include-dir", None)  # the dump includes what its files set
     return {
-        "server_config_id": identity(document),
+        "server_config_id": identity(said),
         "product": product,
         "product_version": None,
         "protocol": "DNS",
         **(_authoritative(settings) if product == AUTHORITATIVE else _threading(_whole(settings, "threads", 2, _MOST))),
-        "settings": document,
+        "settings": said,
     }
+
+
+def _yaml(data: bytes) -> tuple[dict[str, _Setting], Row]:
+    """Return what the Recursor's YAML sets under `recursor:`, by its names of before, and the whole document."""
+    try:
+        document, lines = read_yaml(data, "recursor.yml")
+    except CampaignError as error:
+        refuse(str(error), _HINT)
+    own = mapping(mapping(document).get("recursor"))
+    settings = {key.replace("_", "-"): _Setting(str(value), lines["recursor", key]) for key, value in own.items()}
+    return settings, mapping(document)
 
 
 def _authoritative(settings: Mapping[str, _Setting]) -> Row:
@@ -124,9 +145,7 @@ def _authoritative(settings: Mapping[str, _Setting]) -> Row:
 
 
 def _threading(threads: int | None) -> Row:
-    if threads is None:
-        return {"threading": None, "threads": None}
-    return {"threading": "multi" if threads > 1 else "single", "threads": threads}
+    return {"threading": None if threads is None else "multi" if threads > 1 else "single", "threads": threads}
 
 
 def _whole(settings: Mapping[str, _Setting], key: str, default: int, most: int) -> int | None:
@@ -151,14 +170,12 @@ def _settings(text: str) -> dict[str, _Setting]:
     values: dict[str, list[str]] = {}
     lines: dict[str, int] = {}
     for number, line in _lines(text):
-        found = _assigned(line)
-        if found is None:
+        if (found := _assigned(line)) is None:
             refuse(f"expected key=value or a comment, found {line!r:.80}", _HINT, number)
         key, adds, value = found
-        if adds and values.get(key, [""])[0]:
-            values[key].append(value)
-        else:
-            values[key] = [value]
+        if not (adds and values.get(key, [""])[0]):
+            values[key] = []
+        values[key].append(value)
         lines[key] = number
     return {key: _Setting(", ".join(parts), lines[key]) for key, parts in values.items()}
 

@@ -1,8 +1,9 @@
 """The reader of PowerDNS's counters, from any of three sources (Authoritative Server manual, "Statistics").
 
-`pdns_control show '*'` prints one line, `name=value,...,`, without a time. A poller of the HTTP API writes one JSON
-object per line: `utc` and the counters, or `utc` and `error` while the server is down. The API itself returns a JSON
-array, also without a time. In that array a RingStatisticItem lists up to 10 000 names and addresses, most frequent
+`pdns_control show '*'` prints one line, `name=value,...,`, older versions' `list` and `rec_control get-all` a line for
+each, `name=value` or, with a tab, `name value`; none has a time. A poller of the HTTP API writes one JSON object per
+line: `utc` and the counters, or `utc` and `error` while the server is down. The API itself returns a JSON array, also
+without a time. In that array a RingStatisticItem lists up to 10 000 names and addresses, most frequent
 first; they are skipped because they describe the queries, not the server.
 
 The metric is `pdns.<name>`. A failed poll is `pdns.unreachable` with the value 1 and the error as label. The label of
@@ -24,8 +25,9 @@ NAME = "pdns"
 IN_JSON = ('StatisticItem"', '"utc"')
 
 _EXPECTED: Final = "expected the answer of `pdns_control show '*'`, of the statistics API, or JSON lines with `utc`"
-_SHOWN: Final = re.compile(r"\s*(?:[a-z][a-z0-9-]*=\d+,){5}")
-_PAIR: Final = re.compile(r"([a-z][a-z0-9-]*)=(-?\d{1,18})", re.ASCII)
+_PAIR: Final = re.compile(r"([a-z][a-z0-9-]*)[=\t](-?\d{1,18}(?:\.\d{1,9})?)", re.ASCII)
+_SHOWN: Final = re.compile(rf"\s*(?:{_PAIR.pattern}[,\r\n]+){{5}}", re.ASCII)
+_QUERIES: Final = re.compile(r"\b(?:udp-queries|questions)[=\t]")
 _ARRAY: Final = re.compile(r'\s*\[\s*\{[^{}\[\]]*"type"\s*:\s*"(?:Map|Ring)?StatisticItem"')
 _UNITS: Final = {"real-memory-usage": "bytes", "uptime": "s", "user-msec": "ms", "sys-msec": "ms"}
 
@@ -34,7 +36,7 @@ def sniff(head: bytes) -> bool:
     """Return whether `head`, the first 64 KiB of a file or all of it, holds PowerDNS counters."""
     text = head_text(head)
     if _SHOWN.match(text):
-        return "udp-queries=" in text or "questions=" in text
+        return _QUERIES.search(text) is not None
     first = text.lstrip().partition("\n")[0].splitlines()[:1]
     return bool(_ARRAY.match(text)) or any(map(_is_poll, map(json_object, first)))
 

@@ -20,9 +20,10 @@ from dropline.ingest.telemetry.samples import accounted, each_line
 NAME = "proc_net"
 
 _EXPECTED: Final = "expected what `cat` prints of /proc/net/snmp, netstat, snmp6, udp or udp6, unchanged"
+_PROMPT: Final = r"(?:\[.{,80}\]|\S{,80})[$#] "  # before the command
 _BEGIN: Final = re.compile(
-    r"\s*(?:(?:Ip: Forwarding|TcpExt: SyncookiesSent|Udp: InDatagrams) |Ip6InReceives\s+\d"
-    r"|sl\s+local_address\s+rem(?:ote)?_address\s.*\bdrops\b)"
+    rf"\s*+(?:{_PROMPT}.*\n)?(?:(?:Ip: Forwarding|Tcp: Rto\w+|TcpExt: SyncookiesSent|Udp: InDatagrams) "
+    r"|Ip6InReceives\s+\d|sl\s+local_address\s+rem(?:ote)?_address\s.*\bdrops\b)"
 )
 _PROTOCOL: Final = re.compile(r"([A-Z]\w+): (.+)")
 _COUNTER: Final = re.compile(r"([A-Z][A-Za-z]*6)(\w+)\s+(\d{1,18})", re.ASCII)
@@ -44,7 +45,7 @@ def _read(text: bytes) -> Found:
             return [Sample(None, f"{match[1].lower()}.{match[2]}", float(match[3]), None)]
         if match := _SOCKET.fullmatch(line):
             return _socket(*match.groups())
-        return [] if line.startswith("sl ") else None
+        return [] if re.match(f"sl |{_PROMPT}", line) else None
 
     return each_line(text, samples, _EXPECTED)
 
@@ -58,8 +59,7 @@ def _protocol(names: dict[str, list[str]], protocol: str, cells: list[str]) -> l
     known = names.pop(protocol, [])
     if len(known) != len(cells) or len(values) != len(cells):
         return None
-    metrics = (f"{protocol.lower()}.{name}" for name in known)
-    return [Sample(None, metric, value, None) for metric, value in zip(metrics, values, strict=True)]
+    return [Sample(None, f"{protocol.lower()}.{name}", value, None) for name, value in zip(known, values, strict=True)]
 
 
 def _socket(address: str, port: str, waiting: str, drops: str) -> list[Sample]:

@@ -52,7 +52,7 @@ def _hosts(line: int, document: Node) -> Found:
                 said = statistics.get("timestamp")
         if local:
             reason = f"{local} statistics of {quote(str(name))} have no time in UTC, the last one {quote(str(said))}"
-            yield Reject(line, reason, "export them again with `sadf -j`, without -T and -t")
+            yield Reject(line, reason, "export what sar recorded with `sadf -j`, without -T and -t")
 
 
 def _instant(timestamp: Row) -> datetime | None:

@@ -124,7 +124,7 @@ def test_unreadable_files_are_rejected_by_name_with_a_way_out():
     }
     row, rejects = machines.host(damaged)
     assert [reject.reason.partition(":")[0] for reject in rejects] == ["lscpu.json", "lshw.json", "meminfo.txt"]
-    assert [reject.hint.split("`")[1] for reject in rejects] == ["lscpu -J", "lshw -json", "cat /proc/meminfo"]
+    assert [reject.hint.split("`")[1] for reject in rejects] == ["LC_ALL=C lscpu -J", "lshw -json", "cat /proc/meminfo"]
     assert row["cpu_cores"] == 2  # lscpu.txt still says it
     assert row["memory_bytes"] is None
 
