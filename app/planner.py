@@ -313,7 +313,7 @@ def course(
     capacity = measured_lps * values["relay_ratio"] * values["ha_ratio"] * values["utilisation_ratio"]
     # a new lease takes two exchanges, half of the cost each; a client that remembers its lease asks once
     offer_cost = leases / 2 + remembered * (renewal - leases / 2)
-    queue = capacity / offer_cost * max(0.0, timers.waits[0].low)
+    queue = capacity / offer_cost * max(0.0, min(timers.waits[each].low for each in (0, timers.request)))
     return recovery.simulate(
         edges,
         staying + recovery.flow(returning, 0, wave, edges),
