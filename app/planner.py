@@ -257,8 +257,7 @@ def _varied(values: Mapping[str, float]) -> list[Parameter]:
 
 
 def _ends(parameter: Parameter, values: Mapping[str, float]) -> tuple[float, float]:
-    value = values[parameter.name]
-    lowest, highest = parameter.minimum, parameter.maximum
+    value, lowest, highest = values[parameter.name], parameter.minimum, parameter.maximum
     if parameter.unit == "ratio":
         highest = min(highest, max(1, value))
     if parameter.name == "t1_ratio" and values["t2_ratio"]:
@@ -303,8 +302,7 @@ def course(
     # a client that confirms its lease keeps its T1, a client with a new lease starts anew
     anew = returning * (1 - remembering if values["ip_version"] == 6 else 1)
     running_per_s = renewals_per_s * max(0.0, 1 - anew / clients) if clients else 0.0
-    until_s = max(0.0, t1_s - outage_s)
-    wave = values["boot_window_s"]
+    until_s, wave = max(0.0, t1_s - outage_s), values["boot_window_s"]
     staying = recovery.steady(starting_per_s, edges)
     leaving = staying + recovery.flow(returning - values["renewing_ratio"] * anew, 0, wave, edges)
     leaving[0] += came
@@ -313,7 +311,7 @@ def course(
     capacity = measured_lps * values["relay_ratio"] * values["ha_ratio"] * values["utilisation_ratio"]
     # a new lease takes two exchanges, half of the cost each; a client that remembers its lease asks once
     offer_cost = leases / 2 + remembered * (renewal - leases / 2)
-    queue = capacity / offer_cost * max(0.0, timers.waits[0].low)
+    queue = capacity / offer_cost * max(0.0, min(timers.waits[each].low for each in (0, timers.request)))
     return recovery.simulate(
         edges,
         staying + recovery.flow(returning, 0, wave, edges),
@@ -477,16 +475,18 @@ def demand(found: Answer) -> list[tuple[float, float]]:
     Each load lasts as long as planned; the allowances raise all loads.
     """
     values, loads = found.inputs, found.loads
-    wave_s = max(values["boot_window_s"] * bool(loads["boot_wave_lps"]), values["recovery_s"])
+    late = (loads["starting_clients"] - values["down_clients"]) * values["leases_per_client"]
+    recovery_s = max(values["recovery_s"], late / (loads["recovery_lps"] or 1))  # or as clients come
+    wave_s = max(values["boot_window_s"] * bool(loads["boot_wave_lps"]), recovery_s)
     busiest_s, end_s = loads["busiest_after_s"] or 0, max(values["lease_s"], loads["t1_s"] + wave_s)
     stretches = [
         (0, values["boot_window_s"], loads["boot_wave_lps"]),
-        (0, values["recovery_s"], loads["recovery_lps"]),
+        (0, recovery_s, loads["recovery_lps"]),
         (max(0, busiest_s - 30), busiest_s + 30, loads["returning_lps"]),
         (loads["t1_s"], loads["t1_s"] + wave_s, loads["echo_lps"]),
     ]
-    stretches = [each for each in stretches if each[2]]
-    edges = sorted({1.0, end_s, *(edge for begin, end, _ in stretches for edge in (begin, end) if 1 < edge < end_s)})
+    ends = (edge for begin, end, lps in stretches for edge in (begin, end) if lps and 1 < edge < end_s)
+    edges = sorted({1.0, end_s, *ends})
     allowance = loads["needed_lps"] / loads["peak_lps"] if loads["peak_lps"] else 1
     return [
         (at, allowance * (loads["steady_lps"] + sum(lps for begin, end, lps in stretches if begin <= at < end)))

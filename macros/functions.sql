@@ -51,8 +51,8 @@ chosen as (
         -- RFC 2131 4.1, RFC 8415 7.6
         coalesce(nullif(first_timeout_s, 0), case ip_version when 6 then 1 else 4 end) as first_s,
         coalesce(nullif(longest_timeout_s, 0), case ip_version when 6 then 3600 else 64 end) as longest_s,
-        -- RFC 2131 takes up to a second off the first time-out, RFC 8415 18.2.1 nothing
-        case ip_version when 6 then 0 else 1 end as earlier_s
+        -- RFC 2131 takes up to a second off the first time-out, RFC 8415 15 up to a tenth
+        case ip_version when 6 then 0.1 * first_s else 1 end as earlier_s
 
 ),
 
@@ -126,7 +126,15 @@ overdue as (
         missed_t2 - missed_end as rebinding_clients,
         missed_end + expiries_per_s * least(outage_s, lease_s) + (arrivals_per_s + moves_per_s) * outage_s
             as late_clients,
-        down_clients + late_clients as starting_clients
+        down_clients + late_clients as starting_clients,
+        -- how often a client without a lease has asked: who came, who lost it first, and last; each attempt under way
+        -- brings back as many per second as began per second (docs/explanation/planner.md)
+        list_transform(
+            [outage_s, outage_s - (lease_s - t1_s), outage_s - lease_s],
+            lambda s: log2(1 + least(greatest(s, 0), longest_s) / first_s) + greatest(s - longest_s, 0) / longest_s
+        ) as attempts,
+        renewals_per_s * ceil(attempts[2] - attempts[3]) + expiries_per_s * ceil(attempts[1] - attempts[3])
+        + (arrivals_per_s + moves_per_s) * ceil(attempts[1]) as late_returns_per_s
     from outages
 
 ),
@@ -143,9 +151,10 @@ serving as (
                 1 + (1 - remembering_ratio * down_clients / greatest(starting_clients, 1))
                 * greatest(recovery_s - longest_s, 0) / (7 * longest_s)
             )) else 0 end
-        ) as late_serving_s,
+        ) as serving_s,
         -- or nobody waits
-        greatest(late_serving_s, least(boot_window_s, recovery_s)) as down_serving_s
+        greatest(serving_s, late_clients / nullif(late_returns_per_s, 0)) as late_serving_s,
+        greatest(serving_s, least(boot_window_s, recovery_s)) as down_serving_s
     from overdue
 
 ),
