@@ -437,6 +437,9 @@ def headline(found: Answer) -> list[str]:
     allowed = ", and the allowances" if loads["needed_lps"] > loads["peak_lps"] else ""
     when = "in the busiest minute" if loads["peak_lps"] > loads["steady_lps"] else "on average"
     said = [f"You need {amount(loads['needed_lps'])} leases/s {when}: {', '.join(parts)}{allowed}."]
+    if loads["recovery_lps"] and (lasts_s := _recovery_s(found)) > found.inputs["recovery_s"]:
+        back = duration(60 * round(lasts_s / 60))
+        said.append(f"Clients without a lease come back over some {back}, however fast the server is.")
     if not known:
         return said
     enough, unknown = (known.filter(pc.equal(known["meets"], each)) for each in ("yes", "unknown"))
@@ -469,14 +472,20 @@ def _least(table: pa.Table, name: str) -> dict[str, Any]:
     return dict(table.slice(pc.index(table[name], pc.min(table[name])).as_py(), 1).to_pylist()[0])
 
 
+def _recovery_s(found: Answer) -> float:
+    """Return how long the recovery takes: as asked for, or as long as clients need to come back."""
+    values, loads = found.inputs, found.loads
+    late = (loads["starting_clients"] - values["down_clients"]) * values["leases_per_client"]
+    return max(values["recovery_s"], late / (loads["recovery_lps"] or 1))
+
+
 def demand(found: Answer) -> list[tuple[float, float]]:
     """Return steps of the need until the lease ends: seconds after the event, and leases per second from then on.
 
     Each load lasts as long as planned; the allowances raise all loads.
     """
     values, loads = found.inputs, found.loads
-    late = (loads["starting_clients"] - values["down_clients"]) * values["leases_per_client"]
-    recovery_s = max(values["recovery_s"], late / (loads["recovery_lps"] or 1))  # or as clients come
+    recovery_s = _recovery_s(found)
     wave_s = max(values["boot_window_s"] * bool(loads["boot_wave_lps"]), recovery_s)
     busiest_s, end_s = loads["busiest_after_s"] or 0, max(values["lease_s"], loads["t1_s"] + wave_s)
     stretches = [
