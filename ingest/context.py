@@ -160,7 +160,7 @@ class Context:
         planned, sent = resolved.get("requests_planned"), facts.get("sent")
         if tool in RATELESS and "offered_rate" not in resolved:
             # it prints replies and their rate since the start, and thereby the time
-            shown = sent and facts.get("received") and sent * facts.get("achieved_rate", 0) / facts["received"]
+            shown = sent and facts.get("received") and sent * (facts.get("achieved_rate") or 0) / facts["received"]
             if len(named := named_rates(self.path, sent, shown)) == 1:
                 resolved["offered_rate"], sources["offered_rate"] = named.pop(), _NAMES
         if tool == dnsblast.NAME and planned is None and sent and not sent % resolved.get("offered_rate", math.inf):
