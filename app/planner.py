@@ -257,7 +257,8 @@ def _varied(values: Mapping[str, float]) -> list[Parameter]:
 
 
 def _ends(parameter: Parameter, values: Mapping[str, float]) -> tuple[float, float]:
-    value, lowest, highest = values[parameter.name], parameter.minimum, parameter.maximum
+    value = values[parameter.name]
+    lowest, highest = parameter.minimum, parameter.maximum
     if parameter.unit == "ratio":
         highest = min(highest, max(1, value))
     if parameter.name == "t1_ratio" and values["t2_ratio"]:
@@ -302,7 +303,8 @@ def course(
     # a client that confirms its lease keeps its T1, a client with a new lease starts anew
     anew = returning * (1 - remembering if values["ip_version"] == 6 else 1)
     running_per_s = renewals_per_s * max(0.0, 1 - anew / clients) if clients else 0.0
-    until_s, wave = max(0.0, t1_s - outage_s), values["boot_window_s"]
+    until_s = max(0.0, t1_s - outage_s)
+    wave = values["boot_window_s"]
     staying = recovery.steady(starting_per_s, edges)
     leaving = staying + recovery.flow(returning - values["renewing_ratio"] * anew, 0, wave, edges)
     leaving[0] += came

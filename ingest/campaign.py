@@ -211,6 +211,11 @@ def _sidecar_template(text: str) -> str:
     return text
 
 
+def _path_template(text: str) -> str:
+    _template_pattern(text)
+    return text
+
+
 def _rcode(name: str) -> str:
     if name not in RCODES and not re.search(r"[0-9]", name):  # tools print codes without a name as numbers
         raise ValueError(f"there is no answer code {name!r}; {_nearest(name, RCODES)}")
@@ -221,7 +226,7 @@ Column = Annotated[str, BeforeValidator(_known_field)]
 Rcode = Annotated[
     str, StringConstraints(min_length=1, max_length=40, strip_whitespace=True, to_upper=True), AfterValidator(_rcode)
 ]
-PathTemplate = Annotated[Words, AfterValidator(lambda text: text if _template_pattern(text) else "")]  # or it raises
+PathTemplate = Annotated[Words, AfterValidator(_path_template)]
 SidecarTemplate = Annotated[str, BeforeValidator(_sidecar_template)]
 Folder = Annotated[str, BeforeValidator(_inside)]
 

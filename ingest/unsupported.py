@@ -16,8 +16,15 @@ _UNPACK: Final = "unpack it, or pack it again as *.tar.gz or *.zip"
 _SADF: Final = "record with `sar -o FILE`, export it with `sadf -j FILE -- -A`, and ingest that"
 _PRINTED: Final = "ingest what the tool printed (stdout, or --json), and list this file under `ignore:`"
 _OFFICE: Final = b"[Content_Types].xml"
+_OFFICE_AT: Final = 30
 
-_CAPTURES: Final = (b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\xc3\xd4", b"M<\xb2\xa1", b"\xa1\xb2<M", b"\n\r\r\n")
+_CAPTURES: Final = (
+    b"\xd4\xc3\xb2\xa1",
+    b"\xa1\xb2\xc3\xd4",
+    b"\x4d\x3c\xb2\xa1",
+    b"\xa1\xb2\x3c\x4d",
+    b"\x0a\x0d\x0d\x0a",
+)
 _ZIP: Final = b"PK\x03\x04"
 _PACKED: Final = (b"7z\xbc\xaf\x27\x1c", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b"BZh")
 _DOCUMENTS: Final = (
@@ -79,7 +86,7 @@ def describe(head: bytes) -> tuple[str, str] | None:
         return "a packet capture: packets, not the report of a load test", _IGNORE
     if data.startswith((b"\x96\xd5", b"\xd5\x96")):
         return "a recording of sar in its binary form", _SADF
-    if data.startswith(_DOCUMENTS) or data.startswith(_OFFICE, 30):
+    if data.startswith(_DOCUMENTS) or data.startswith(_OFFICE, _OFFICE_AT):
         return "a picture, document, program or database of no known generator", _IGNORE
     if data.startswith((_ZIP, *_PACKED)) or is_tar(data):
         return "an archive or a compressed file", _UNPACK if data.startswith(_PACKED) else _NAME

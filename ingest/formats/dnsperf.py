@@ -245,13 +245,18 @@ class PerfRun(TextRun):
     def settle(self) -> None:
         """Set the facts that both tools report alike."""
         sent, completed = self.total("Queries sent"), self.total("Queries completed")
-        self.facts |= {"sent": sent, "received": completed, "dropped": self.total("Queries lost")}
-        self.facts["duration_s"] = self.figure("Run time (s)")
+        self.facts |= {
+            "sent": sent,
+            "received": completed,
+            "dropped": self.total("Queries lost"),
+            "duration_s": self.figure("Run time (s)"),
+        }
         codes = self.values.get(("total", "Response codes"), ("",))[0] or ""
         for name, answers in _RCODE.findall(codes):
             self.observe("responses", count(answers), "responses", name)
         for group, metric in enumerate(("request_size_avg", "response_size_avg")):
-            self.observe(metric, self.figure("Average packet size", group) if completed or not group else None, "bytes")
+            size = self.figure("Average packet size", group)
+            self.observe(metric, size if completed or not group else None, "bytes")
         if sent and completed == 0:
             self.warnings.append("No query was answered: is the server up, and does the client reach it?")
         self._judge_http(completed or 0)
@@ -304,16 +309,19 @@ class _Run(PerfRun):
     flags = "eDuBvWhH"
     expected = "expected the output of dnsperf, from `DNS Performance Testing Tool` on"
 
-    timeouts: Tally = field(default_factory=Tally)
+    timeouts: int = 0
     rates: list[tuple[float, float | None]] = field(default_factory=list)
     latencies_s: list[float] = field(default_factory=list)
+
+    def _time_out(self) -> None:
+        self.timeouts += 1
 
     rules = (
         *rule_table(
             {
                 r"> T .*": skip,  # of -v: a query without an answer
                 r"> .* (\d{1,12}(?:\.\d{1,9})?)": lambda run, latency_s: run.latencies_s.append(float(latency_s)),
-                r"\[Timeout\] Query timed out.*": lambda run: run.timeouts.add(run.here, ""),
+                r"\[Timeout\] Query timed out.*": _time_out,
                 r"(\d{1,12}\.\d{6}): (\d{1,15}\.\d{6}|-?nan|inf)": lambda run, epoch, rate: run.rates.append(
                     (float(epoch), number(rate))
                 ),
@@ -335,16 +343,18 @@ class _Run(PerfRun):
         self._latencies()
         self._intervals()
         # One answer has no deviation.
-        deviates = self.has("Latency StdDev (s)") or (self.facts["received"] or 0) < 2
-        whole = self.has("Average Latency (s)") and deviates
+        whole = self.has("Average Latency (s)") and (
+            self.has("Latency StdDev (s)") or (self.facts["received"] or 0) < 2
+        )
         if not whole:
             self.warnings.append("Report cut off: the latencies at its end are missing.")
         if self.details.get("outcome") == "interruption" or self.total("Queries interrupted"):
             self.warnings.append("The trial was interrupted before its end.")
             whole = False
-        if logged := self.timeouts.count:
-            self.details["timeouts_logged"] = logged
-            self.warnings.append(f"{plural(logged, 'time-out')} of queries are in the log between the lines.")
+        if self.timeouts:
+            self.details["timeouts_logged"] = self.timeouts
+            logged = plural(self.timeouts, "time-out")
+            self.warnings.append(f"{logged} of queries are in the log between the lines.")
         self._closed_loop()
         return self.report(completed=whole)
 
@@ -379,8 +389,10 @@ class _Run(PerfRun):
 
     def _length(self) -> list[str]:
         limit_s, runs = self.option("l"), self.option("n")
-        through = [f"{plural(runs or 1, 'run')} through the file"] if runs or limit_s is None else []
-        return through if limit_s is None else [plural(limit_s, "s"), *through]
+        words = [] if limit_s is None else [plural(limit_s, "s")]
+        if runs or limit_s is None:
+            words.append(f"{plural(runs or 1, 'run')} through the file")
+        return words
 
     def _latencies(self) -> None:
         """Add latencies in ms; a TCP report has a second block for its connections."""
@@ -412,7 +424,8 @@ class _Run(PerfRun):
             )
             rates = rates[1:]
         for epoch, rate in rates:
-            self.observe("interval_rate", rate, "queries/s", t_s=None if started is None else round(epoch - started, 6))
+            t_s = None if started is None else round(epoch - started, 6)
+            self.observe("interval_rate", rate, "queries/s", t_s=t_s)
 
     def _closed_loop(self) -> None:
         """Note if fewer queries were sent than requested: the window, not -Q, set the pace."""

@@ -105,6 +105,9 @@ class _Run(TextRun):
         self.details |= {"target": target, "port": port}
         self._set_load(generators, batch, delay_ms, transport)
 
+    def _generator(self, name: str, records: str) -> None:
+        self.details |= {"generator": name, "records": count(records)}
+
     def _set_load(self, generators: str, batch: str, delay_ms: str, transport: str) -> None:
         self.facts["clients"] = count(generators)
         self.details["transport"] = transport
@@ -131,9 +134,7 @@ class _Run(TextRun):
             r"|couldn't open targets file|name did not resolve).*)": fail,
             r"flaming target\(s\) \[(.*)\] on port (\d+) with (\d{1,9}) concurrent generators, "
             r"each sending (\d{1,9}) queries every (\d{1,9})ms on protocol (\w+)": _flame,
-            r"query generator \[(\w+)\] contains (\d{1,18}) record\(s\)": lambda run, name, records: run.details.update(
-                generator=name, records=count(records)
-            ),
+            r"query generator \[(\w+)\] contains (\d{1,18}) record\(s\)": _generator,
             r"rate limit @ (\d{1,15}) QPS \(\d+ QPS per concurrent sender\)": fact("offered_rate", number),
             r"stopping, waiting up to (\d{1,9})s for in flight to finish\.\.\.": fact("drop_time_s", number),
             r"QPS flow now (.*)": lambda run, rate: run.details.setdefault("qps_flow", []).append(rate),
@@ -174,7 +175,11 @@ class _Run(TextRun):
             return True  # of one generator; the sum follows
         if any(count(said.get(name)) is None for name in _ESSENTIAL):
             return False
-        # The sum over all generators, written for each period and at the end.
+        self._take_sum(said)
+        return True
+
+    def _take_sum(self, said: dict[str, Any]) -> None:
+        """Parse the sum over all generators that is written for each period, and at the end."""
         self.totals |= {name: value for name, value in said.items() if name != "total_responses"}
         self.codes = {str(name)[:100]: count(value) for name, value in mapping(said.get("total_responses")).items()}
         sent, received = count(said["total_s_count"]) or 0, count(said["total_r_count"]) or 0
@@ -186,7 +191,6 @@ class _Run(TextRun):
         if more_sent or more_received or not self.final:
             others = (average, said.get("period_in_flight"), said.get("period_timeouts"))
             self._period(said.get("runtime_s"), more_sent, more_received, *others)
-        return True
 
     def _options(self, command: str) -> None:
         """Set the offered load from a command line."""

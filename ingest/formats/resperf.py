@@ -56,8 +56,9 @@ class _Run(PerfRun):
     def begins_with(self, line: str) -> bool:
         if line.startswith(_PLOT):
             return bool(self.columns or self.values)
-        below_plot = self.columns and (line == self.title or line.startswith("[Status] Command line:"))
-        return bool(below_plot) or super().begins_with(line)
+        if self.columns and (line == self.title or line.startswith("[Status] Command line:")):
+            return True
+        return super().begins_with(line)
 
     def take(self, line: str) -> bool:
         if line.startswith(_PLOT):
@@ -84,12 +85,7 @@ class _Run(PerfRun):
         if self.has(*COUNTED, "Maximum throughput"):
             return self._report()
         if self.rates and self.facts["command"] is None and not self.error:
-            self.warnings.append(
-                "This is the plot of a run (-P): what was sent and lost in total is in resperf's report."
-            )
-            self.details["plot"] = True
-            self._judge_plot()
-            return self.report(completed=False)
+            return self._plot()
         return self.reject()
 
     def _report(self) -> Result:
@@ -133,10 +129,18 @@ class _Run(PerfRun):
         ]
         self.facts["method"] = "; ".join(words)
 
+    def _plot(self) -> Result:
+        self.warnings.append("This is the plot of a run (-P): what was sent and lost in total is in resperf's report.")
+        self.details["plot"] = True
+        self._judge_plot()
+        return self.report(completed=False)
+
     def _judge_plot(self) -> None:
-        if self.rates and not any(self.rates):
+        if not self.rates:
+            return
+        if not any(self.rates):
             self.warnings.append("No query was answered in any bucket: is the server up?")
-        elif self.rates and max(self.rates) in self.rates[-2:]:
+        elif max(self.rates) in self.rates[-2:]:
             self.warnings.append("The best bucket is one of the last two: the ramp ended first.")
 
 

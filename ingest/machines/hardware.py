@@ -24,7 +24,7 @@ from dropline.ingest.machines.facts import (
     word,
 )
 
-_FLAW: Final = "Vulnerability "
+_VULNERABILITY: Final = "Vulnerability "
 _CLOCKS: Final = ("CPU max MHz", "CPU MHz", "CPU static MHz", "CPU dynamic MHz")
 _ARCH: Final = r"Ar(?:ch|qu)ite[a-z]+|Архитектура|架构|アーキテクチャ"
 # What lscpu calls its fields in German, French, Spanish, Portuguese, Polish, Russian, Chinese and Japanese.
@@ -83,7 +83,11 @@ def lscpu(data: bytes) -> Facts:
         online_cpus=texts.get("On-line CPU(s) list"),
         virtualisation_type=texts.get("Virtualization type"),
         caches={name.removesuffix(" cache"): size for name, size in texts.items() if name.endswith(" cache")},
-        vulnerabilities={name.removeprefix(_FLAW): s for name, s in texts.items() if name.startswith(_FLAW)},
+        vulnerabilities={
+            name.removeprefix(_VULNERABILITY): status
+            for name, status in texts.items()
+            if name.startswith(_VULNERABILITY)
+        },
     )
 
 
@@ -120,7 +124,8 @@ def lshw(data: bytes) -> Facts:
     # Caches are memory, too, under other ids.
     memory = [n for n in of_class.get("memory", []) if re.fullmatch("memory(:[0-9]+)?", str(n.get("id")))]
     model = next((m for n in processors if (m := word(n.get("product")))), None)
-    hertz = next((hz for n in processors for key in ("capacity", "size") if (hz := size_bytes(n.get(key)))), None)
+    clocks = (size_bytes(n.get(key)) for n in processors for key in ("capacity", "size"))
+    hertz = next(filter(None, clocks), None)
     system = of_class.get("system", [{}])[0]
     disks = ((_logical_name(n), size_bytes(n.get("size")), word(n.get("product"))) for n in of_class.get("disk", []))
     return known(
@@ -208,7 +213,9 @@ def dmidecode(data: bytes) -> Facts:
 @source("meminfo", rb"MemTotal:\s+[0-9]", "meminfo", "cat /proc/meminfo")
 def meminfo(data: bytes) -> Facts:
     """Return the memory usable by the kernel, where kB means KiB, and the part reserved for huge pages."""
-    said = {name: whole(int(n) * (1024 if kib else 1), 2**62) for name, n, kib in _MEMINFO.findall(text(data))}
+    said = {
+        name: whole(int(amount) * (1024 if kib else 1), 2**62) for name, amount, kib in _MEMINFO.findall(text(data))
+    }
     require(said.get("MemTotal"), "/proc/meminfo, with a line `MemTotal: N kB`")
     return known(
         memory_bytes=said["MemTotal"],

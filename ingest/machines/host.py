@@ -77,8 +77,11 @@ def _is_absent(data: bytes) -> bool:
 
 
 def _first(found: _Found, column: str, kinds: tuple[str, ...]) -> Any:
-    of_kind = (facts for kind in kinds for own_kind, _, facts in found if own_kind == kind)
-    return next((facts[column] for facts in of_kind if column in facts), None)
+    for kind in kinds:
+        for own_kind, _, facts in found:
+            if own_kind == kind and column in facts:
+                return facts[column]
+    return None
 
 
 def _nic(found: _Found) -> Row:

@@ -192,7 +192,9 @@ def _pool_addresses(text: str | None, family: int) -> int | None:
 def _delegated_prefixes(pool: Row) -> int | None:
     """Return how many prefixes of `delegated-len` fit into one of `prefix-len` (RFC 8415, 6.3)."""
     outer, inner = _whole(pool, "prefix-len", 128), _whole(pool, "delegated-len", 128)
-    return None if outer is None or inner is None or inner < outer else 1 << (inner - outer)
+    if outer is None or inner is None or inner < outer:
+        return None
+    return 1 << (inner - outer)
 
 
 def _library(hook: Row) -> str:

@@ -145,7 +145,9 @@ def _authoritative(settings: Mapping[str, _Setting]) -> Row:
 
 
 def _threading(threads: int | None) -> Row:
-    return {"threading": None if threads is None else "multi" if threads > 1 else "single", "threads": threads}
+    if threads is None:
+        return {"threading": None, "threads": None}
+    return {"threading": "multi" if threads > 1 else "single", "threads": threads}
 
 
 def _whole(settings: Mapping[str, _Setting], key: str, default: int, most: int) -> int | None:
@@ -173,9 +175,10 @@ def _settings(text: str) -> dict[str, _Setting]:
         if (found := _assigned(line)) is None:
             refuse(f"expected key=value or a comment, found {line!r:.80}", _HINT, number)
         key, adds, value = found
-        if not (adds and values.get(key, [""])[0]):
-            values[key] = []
-        values[key].append(value)
+        if adds and values.get(key, [""])[0]:
+            values[key].append(value)
+        else:
+            values[key] = [value]
         lines[key] = number
     return {key: _Setting(", ".join(parts), lines[key]) for key, parts in values.items()}
 

@@ -23,7 +23,9 @@ NAME = "kea"
 IN_JSON = ('"arguments"',)
 
 _EXPECTED: Final = "expected the JSON that Kea answers to `statistic-get-all`, unchanged"
-_BEGIN: Final = re.compile(r'\s*+\[?\s*+\{\s*(?:"result"\s*:\s*0\s*,\s*)?"arguments"\s*:\s*\{\s*"[^"]+"\s*:\s*\[\s*\[')
+_BEGIN: Final = re.compile(
+    r'\s*(?:\[\s*)?\{\s*(?:"result"\s*:\s*0\s*,\s*)?"arguments"\s*:\s*\{\s*"[^"]+"\s*:\s*\[\s*\['
+)
 _COUNTED: Final = re.compile(r'"(?:pkt[46]-[a-z0-9-]+|subnet\[\d+\]\.[^"]+|cumulative-assigned-[a-z]+)"\s*:\s*\[\s*\[')
 _OF_A_SUBNET: Final = re.compile(r"((?:subnet\[\d{1,10}\])(?:\.(?:pd-)?pool\[\d{1,10}\])?)\.(.+)", re.ASCII)
 

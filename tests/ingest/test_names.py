@@ -61,7 +61,9 @@ def test_a_number_behind_what_it_counts_is_the_set_up():
     assert said(files, rates=RATES * 2) == [("threads1", None)] * 4 + [("threads2", None)] * 4
 
 
-@pytest.mark.parametrize("form", ["{1:02}-rate{0}.txt", "stage{1}-{0}.txt", "run{1}_{0}.txt", "step{0}.{1}.txt"])
+@pytest.mark.parametrize(
+    "form", ["{1:02}-rate{0}.txt", "memfile-{0}-{1}.txt", "stage{1}-{0}.txt", "run{1}_{0}.txt", "step{0}.{1}.txt"]
+)
 def test_a_number_that_goes_with_the_rate_counts_steps(form):
     files = [form.format(rate, number) for number, rate in enumerate(RATES, 1)]
     assert {repetition for _, repetition in said(files, rates=RATES)} == {None}
@@ -91,7 +93,8 @@ def test_of_files_of_whole_ramps_and_of_trials_without_a_rate_it_counts_repetiti
 
 
 def test_all_rates_of_a_file_are_none_of_its_words():
-    assert names(["memfile-1000-4000"]).popitem()[1].says({1000, 2000, 4000}, {}.get, alone=False) == Said("memfile")
+    (name,) = names(["memfile-1000-4000.txt"]).values()
+    assert name.says({1000.0, 2000.0, 4000.0}, lambda _: False, alone=False) == Said("memfile")
 
 
 def test_words_that_are_known_are_not_told_again():
