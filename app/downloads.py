@@ -70,8 +70,9 @@ def written(drawn: alt.LayerChart, form: str) -> bytes:
     return output_formats.encoded(pa.Table.from_pandas(rows(drawn), preserve_index=False), form)
 
 
-def image(drawn: alt.LayerChart) -> str:
-    """Return a chart as SVG."""
+def image(drawn: alt.LayerChart, width: int = _WIDTH) -> str:
+    """Return a chart as SVG; `width` in pixels, without its labels."""
     import vl_convert
 
-    return vl_convert.vegalite_to_svg(drawn.properties(width=_WIDTH).to_dict())
+    drawn = drawn.properties(width=width).to_dict()
+    return vl_convert.vegalite_to_svg(output_formats.printable(drawn))  # it aborts at a character that XML has not

@@ -72,7 +72,7 @@ def _write_csv(rows: pa.Table, out: IO[bytes]) -> None:
 def _markdown(rows: pa.Table) -> str:
     lines = [rows.column_names, ["---"] * rows.num_columns]
     lines += [[_cell(value) for value in row.values()] for row in rows.to_pylist()]
-    escaped = (" | ".join(_one_line(cell).replace("|", "\\|") for cell in line) for line in lines)
+    escaped = (" | ".join(printable(cell).replace("|", "\\|") for cell in line) for line in lines)
     return "".join(f"| {line} |\n" for line in escaped)
 
 
@@ -82,7 +82,7 @@ def _table(rows: pa.Table) -> str:
     right = [
         pa.types.is_integer(f.type) or pa.types.is_floating(f.type) or pa.types.is_decimal(f.type) for f in rows.schema
     ]
-    lines = [[_one_line(_cell(value)) for value in row.values()] for row in rows.to_pylist()]
+    lines = [[printable(_cell(value)) for value in row.values()] for row in rows.to_pylist()]
     widths = [max(map(len, column)) for column in zip(*([rows.column_names, *lines]), strict=True)]
 
     def laid_out(cells: list[str]) -> str:
@@ -107,6 +107,12 @@ def _cell(value: Any) -> str:
     return str(value)
 
 
-def _one_line(text: str) -> str:
-    """Return `text` without control characters, which could control the terminal."""
-    return "".join(char if char.isprintable() else " " for char in text)
+def printable(value: Any) -> Any:
+    """Return a value with a blank for each character in its texts that controls a terminal or the text direction."""
+    if isinstance(value, str):
+        return "".join(char if char.isprintable() else " " for char in value)
+    if isinstance(value, dict):
+        return {name: printable(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(printable(each) for each in value)
+    return value

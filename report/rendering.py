@@ -8,11 +8,13 @@ from typing import Final
 import jinja2
 from markupsafe import Markup
 
-from dropline.report import figures
+from dropline.app import downloads
 from dropline.report.sections import Chart, Report
 
 # Markup characters within a line. Dots and hyphens are none there; unescaped, figures stay readable in the source.
 _MEANT: Final = re.compile(r"([\\`*_\[\]<>|~$&#@])")
+_ID: Final = re.compile(r'(?<=id=")|(?<=url\(#)')
+_WIDTH, _HEIGHT = 560, 280  # pixels of a chart without its labels
 
 
 def html(report: Report) -> str:
@@ -27,20 +29,19 @@ def markdown(report: Report) -> str:
 
 def svg(chart: Chart, key: str) -> Markup:
     """Draw a chart as an `svg` element; `key` begins the ids in it and is unique in the page."""
-    drawn = _templates().get_template("chart.svg").render(chart=chart, key=key, **figures.plot(chart))
-    return Markup(drawn)  # noqa: S704 - escaped by the template
+    drawn = downloads.image(chart.drawn.properties(height=_HEIGHT), _WIDTH)
+    return Markup(_ID.sub(rf"\g<0>{key}-", drawn))  # noqa: S704 - escaped by Vega
 
 
 @cache
 def _templates() -> jinja2.Environment:
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        autoescape=jinja2.select_autoescape(["html", "svg"]),
+        autoescape=jinja2.select_autoescape(["html"]),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=False,
     )
-    templates.filters["at"] = "{:.1f}".format
     templates.filters["escaped"] = lambda text: _MEANT.sub(r"\\\1", " ".join(text.split()))
     return templates

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from dropline.app import output_formats
 from dropline.app.warehouse import Warehouse
 from dropline.errors import DroplineError
 from dropline.report.sections import Cell, Table
@@ -98,19 +99,8 @@ def title(column: str) -> str:
 
 
 def printable(table: pa.Table) -> list[Row]:
-    """Return the rows of a result, with values made printable by `shown`."""
-    return [shown(row) for row in table.to_pylist()]
-
-
-def shown(value: Any) -> Any:
-    """Return a value with a blank for each character that controls the terminal or the text direction."""
-    if isinstance(value, str):
-        return "".join(char if char.isprintable() else " " for char in value)
-    if isinstance(value, dict):
-        return {name: shown(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(shown(each) for each in value)
-    return value
+    """Return the rows of a result with printable values."""
+    return [output_formats.printable(row) for row in table.to_pylist()]
 
 
 def grouped(rows: Iterable[Row], key: Callable[[Row], str]) -> dict[str, list[Row]]:

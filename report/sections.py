@@ -9,6 +9,7 @@ from datetime import date, datetime
 from typing import Any, Final, NamedTuple
 
 from dropline.app import wording
+from dropline.app.charts.theme import Titled
 
 EMPTY: Final = {"", "-"}
 _FIGURE: Final = re.compile(r"[≥≤<>≈] ?\d|[-+]?\d[\d,.]*( |$)|-$|\?$|$")
@@ -68,29 +69,11 @@ class Table:
         return [all(_FIGURE.match(cell.text) for cell in column) for column in zip(*self.rows, strict=True)]
 
 
-class Series(NamedTuple):
-    """Points (x, y, tooltip); `paint`: a backend, `sent`, `received` or `drops`."""
+class Chart(NamedTuple):
+    """A chart of the app, whose title is its finding; `about` says of what."""
 
-    name: str
-    paint: str
-    points: tuple[tuple[float, float, str], ...]
-    is_line: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """A chart; `description` is its text alternative.
-
-    If `is_loss`, y is a loss ratio (0..1) and its axis is logarithmic above 0.2 %.
-    """
-
-    title: str
-    description: str
-    x_title: str
-    y_title: str
-    series: tuple[Series, ...]
-    is_loss: bool = False
-    loss_limit: float | None = None
+    about: str
+    drawn: Titled
 
 
 Block = str | tuple[str, ...] | Table | Chart  # a paragraph, a list, ...

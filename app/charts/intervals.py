@@ -36,7 +36,7 @@ def second_by_second(
             ],
         )
     )
-    detail = f"n = {intervals['t_s'].nunique():,} interim lines of the report, as packets per second"
+    detail = f"n = {intervals['t_s'].nunique():,} interim lines of the report; drops: packets that were never answered"
     if pauses is not None and len(pauses):
         detail += "; shaded: fewer than half as many answers as in the median second"
     layers = [*shades(pauses), lines, *_where_loss_begins(intervals)]

@@ -10,6 +10,8 @@ import altair as alt
 import pandas as pd
 from altair.utils import schemapi
 
+from dropline.app.output_formats import printable
+
 schemapi.disable_debug_mode()  # Altair validates each part when it is created; only the tests have time for that
 
 # Okabe and Ito, "Color Universal Design" (2008), without the hues that fade on white; each has a contrast of
@@ -202,6 +204,7 @@ def titled(layers: Iterable[Any], finding: str, detail: str, height: int | alt.S
     `finding` says what the chart shows, as a sentence; `detail` what is drawn: n, intervals, marks. `height` is in
     pixels, with axes and legends; or that of each row.
     """
+    finding, detail = printable((finding, detail))
     size: dict[str, Any] = {}
     if isinstance(height, int):  # the title takes its room from the chart
         size = {"height": height + _TITLE_ROOM + _DETAIL_LINE * len(_lines(detail, _DETAIL_WIDTH))}

@@ -8,6 +8,7 @@ import streamlit as st
 
 from dropline.app import auth, queries, query_log, uploads, view_tables, widgets, wording
 from dropline.app.charts import upload as chart
+from dropline.app.output_formats import printable
 from dropline.app.sandbox import Refused, TooMuch
 from dropline.app.warehouse import Warehouse, WarehouseError
 from dropline.paths import Home
@@ -76,14 +77,9 @@ def _explained(name: str, data: bytes) -> dict[str, Any] | str:
 
 def _say_what_it_is(name: str, size: int, found: dict[str, Any]) -> None:
     st.header(wording.plain(found["kind"][:1].upper() + found["kind"][1:]))
-    st.text(f"{_visible(name)}, {size:,} bytes. Recognised by: {_visible(found['why'])}")
+    st.text(f"{printable(name)}, {size:,} bytes. Recognised by: {printable(found['why'])}")
     if found["left_alone"]:
         st.caption("Ingesting its folder skips a file with this name: it is hidden or a note.")
-
-
-def _visible(text: str) -> str:
-    """Return untrusted text without invisible characters, to show it literally in one line."""
-    return "".join(char if char.isprintable() else "?" for char in text)
 
 
 def _show_trials(found: dict[str, Any]) -> None:
@@ -196,7 +192,7 @@ def _finding(warehouse: Warehouse, trials: pd.DataFrame, kind: dict[str, str | N
 
 def _show_troubles(found: dict[str, Any]) -> None:
     warnings = [
-        {"Line": trial["source_line"], "Warning": _visible(text)}
+        {"Line": trial["source_line"], "Warning": printable(text)}
         for trial in found["trials"]
         for text in (*trial["warnings"], *trial["conflicts"])
     ]
@@ -206,7 +202,7 @@ def _show_troubles(found: dict[str, Any]) -> None:
     if found["rejects"]:
         st.header("Rejected")
         rejects = pd.DataFrame(
-            [(each["line"], _visible(each["reason"]), _visible(each["hint"])) for each in found["rejects"]],
+            [(each["line"], printable(each["reason"]), printable(each["hint"])) for each in found["rejects"]],
             columns=["Line", "Why", "What to do"],
         )
         widgets.table(rejects, alt="What cannot be used, and what to do", key="rejects")
@@ -223,7 +219,7 @@ def _show_lines(found: dict[str, Any]) -> None:
     if not place.open:  # the browser would lay out a table that nobody sees
         return
     with place:
-        lines = [(number, kind, _visible(text)) for number, text, kind in found["lines"]]
+        lines = [(number, kind, printable(text)) for number, text, kind in found["lines"]]
         widgets.table(pd.DataFrame(lines, columns=["Line", "Taken for", "Text"]), alt="Lines of the file", key="lines")
         if found["lines_in_all"] > len(lines):
             st.caption(f"The first {len(lines):,} of {found['lines_in_all']:,} are shown.")

@@ -34,7 +34,7 @@ def long(warehouse_home, tmp_path_factory):
         tmp_path_factory.mktemp("long"),
         "insert into trial_intervals by name "
         "select 'long' as trial_id, 'b' as batch, i as position, i + 1.0 as t_s, exchange, "
-        "100 as interval_sent, 90 as interval_received, 10 as interval_drops "
+        "100 as interval_sent, 90 as interval_received, 10 * (i + 1) as drops "
         "from range(7200) as line(i), (values ('DISCOVER-OFFER'), ('REQUEST-ACK')) as exchanges(exchange)",
         "insert into run_steps by name select run_id, configuration_id, 1e6 + i as offered_rate, 1 as trials, "
         "1 as achieved_rate, 0.5 as loss_worst_exchange from range(20000) as line(i), "
@@ -94,6 +94,15 @@ def test_the_seconds_of_a_trial_are_those_of_its_interim_lines(warehouse):
     assert set(first) == {"sent", "received", "drops"}
     sent = next(row for row in rows if row["exchange"] == line["exchange"] and row["series"] == "sent")
     assert sent["packets_per_s"] == pytest.approx(line["interval_sent"] / line["t_s"])
+
+
+def test_packets_under_way_are_no_drops(warehouse):
+    under_way = "from trial_intervals inner join trial_exchanges using (trial_id, batch, exchange) "
+    under_way += "where trial_exchanges.drops = 0 and trial_intervals.drops > 20"
+    [trial, *_] = warehouse.query(f"select trial_id, batch, exchange {under_way} order by all").to_pylist()
+    seconds = queries.ask(warehouse, "intervals", trial_id=trial["trial_id"], batch=trial["batch"]).to_pylist()
+    drops = [row for row in seconds if row["series"] == "drops" and row["exchange"] == trial["exchange"]]
+    assert {row["packets_per_s"] for row in drops} == {0}
 
 
 def test_a_chart_never_gets_more_rows_than_it_can_hold(long):
