@@ -5,6 +5,7 @@ from typing import Final
 import altair as alt
 import pandas as pd
 
+from dropline.app import wording
 from dropline.app.charts import theme
 
 REQUIRED: Final = ("x", "y")
@@ -52,5 +53,5 @@ def _left_out(table: pd.DataFrame, whole: pd.DataFrame, drawn: pd.DataFrame) -> 
     if len(whole) > len(drawn):
         said.append(f"the first {len(drawn):,} of {len(whole):,} rows")
     if len(table) > len(whole):
-        said.append(f"{len(table) - len(whole):,} rows that lack a value are left out")
+        said.append(f"{wording.plural(len(table) - len(whole), 'row')} without a value left out")
     return "One point per row of the result" + "".join(f"; {each}" for each in said)

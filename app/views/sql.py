@@ -189,7 +189,7 @@ def _presentable(rows: pa.Table) -> pa.Table:
 
 
 def _draw(frame: pd.DataFrame) -> None:
-    numbers = {name: name for name in frame.select_dtypes("number")}
+    numbers = list(frame.select_dtypes("number"))
     plain = {name: name for name in frame if not isinstance(frame[name].dropna().head(1).squeeze(), (list, dict))}
     if not numbers or len(plain) < 2:
         st.caption("A chart needs two columns, one of them with numbers.")
@@ -197,11 +197,11 @@ def _draw(frame: pd.DataFrame) -> None:
     st.header("Chart")
     left, middle, right = st.columns(3)
     with left:
-        others = dict(sorted(plain.items(), key=lambda item: len(numbers) == 1 and item[0] in numbers))
-        x = widgets.choose_one("Across", "x", others)
+        others = sorted(plain, key=lambda name: (len(numbers) == 1 and name in numbers, name.endswith("_id")))
+        x = widgets.choose_one("Across", "x", {name: name for name in others})
     with middle:
-        first = dict(sorted(numbers.items(), key=lambda item: item[0] == x))  # the x column last
-        y = widgets.choose_one("Value", "y", first)
+        values = sorted(numbers, key=lambda name: (name == x, -frame[name].nunique()))  # what varies most, never x
+        y = widgets.choose_one("Value", "y", {name: name for name in values})
     with right:
         colour = widgets.choose_one("Colour", "colour", {NO_COLOUR: NO_COLOUR, **plain})
     if x is None or y is None:

@@ -41,6 +41,8 @@ def test_the_chart_takes_the_columns_of_the_address(open_page, published_home):
     counted = "select backend, count(*) as n from capacity group by all order by all"
     [drawn] = descriptions(open_page(published_home, "sql", sql=counted, x="backend", y="n", colour="backend"))
     assert drawn.startswith("n over backend: n = ")
+    [drawn] = descriptions(open_page(published_home, "sql", sql="from leases_per_second"))
+    assert drawn.startswith("lps over configuration: n = ")
 
 
 def test_every_worked_question_has_a_picture(open_page, published_home):
@@ -76,7 +78,7 @@ def test_a_chart_says_what_it_leaves_out_and_keeps_the_colours_of_backends():
     table = pd.DataFrame({"x": [1.0, None, 3.0], "y": [1, 2, 3], "colour": ["mysql", "mysql", "lmdb"]})
     drawn = quick.points(table, "a [b].c:Q", "rate", "backend").to_dict()
     assert drawn["description"] == (
-        "rate over a [b].c:Q: n = 2. One point per row of the result; 1 rows that lack a value are left out"
+        "rate over a [b].c:Q: n = 2. One point per row of the result; 1 row without a value left out"
     )
     colour = drawn["layer"][0]["encoding"]["color"]["scale"]
     assert dict(zip(colour["domain"], colour["range"], strict=True)) == {
