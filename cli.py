@@ -509,7 +509,8 @@ def report(
     from dropline.app.warehouse import Warehouse
     from dropline.report import make
 
-    text = make(Warehouse.open(context.obj.warehouse), campaigns or (), form)
+    with _bar("Drawing") as progress:
+        text = make(Warehouse.open(context.obj.warehouse), campaigns or (), form, progress)
     with output.open("wb") if output else nullcontext(sys.stdout.buffer) as file:
         file.write(text.encode())
 

@@ -1,6 +1,6 @@
 """The report on campaigns of a warehouse, as one file to attach to a release."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from dropline.app.warehouse import Warehouse
@@ -8,12 +8,17 @@ from dropline.app.warehouse import Warehouse
 FORMATS: Final = ("html", "markdown")
 
 
-def make(warehouse: Warehouse, campaigns: Sequence[str] = (), form: str = "html") -> str:
+def make(
+    warehouse: Warehouse,
+    campaigns: Sequence[str] = (),
+    form: str = "html",
+    progress: Callable[[int, int, str], None] | None = None,
+) -> str:
     """Return the report on some campaigns, or on all measured ones, in one of `FORMATS`; raise ReportError if unknown.
 
-    The text is reproducible: it depends on the warehouse only.
+    The text is reproducible: it depends on the warehouse only. `progress` is called with (done, total, subject).
     """
     from dropline.report import content, rendering
 
-    render = {"html": rendering.html, "markdown": rendering.markdown}[form]
-    return render(content.report(warehouse, campaigns))
+    made = content.report(warehouse, campaigns)
+    return rendering.html(made, progress) if form == "html" else rendering.markdown(made)

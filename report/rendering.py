@@ -1,7 +1,9 @@
 """Rendering of a report: as one HTML file, with style and charts inside and no script, or as Markdown."""
 
 import re
+from collections.abc import Callable
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -17,9 +19,20 @@ _ID: Final = re.compile(r'(?<=id=")|(?<=url\(#)')
 _WIDTH, _HEIGHT = 560, 280  # pixels of a chart without its labels
 
 
-def html(report: Report) -> str:
-    """Return the report as an HTML document; every text is escaped by the template."""
-    return _templates().get_template("template.html").render(report=report, svg=svg)
+def html(report: Report, progress: Callable[[int, int, str], None] | None = None) -> str:
+    """Return the report as an HTML document; every text is escaped by the template.
+
+    `progress` is called with (done, total, subject) for each chart.
+    """
+    total = sum(isinstance(block, Chart) for section in report.sections for block in section.blocks)
+    numbers = count(1)
+
+    def drawn(chart: Chart, key: str) -> Markup:
+        if progress:
+            progress(next(numbers), total, chart.about)
+        return svg(chart, key)
+
+    return _templates().get_template("template.html").render(report=report, svg=drawn)
 
 
 def markdown(report: Report) -> str:
