@@ -7,6 +7,7 @@ the difference is what a change to a reader does.
 import hashlib
 import json
 from itertools import groupby
+from math import fsum
 from pathlib import Path
 
 import pyarrow as pa
@@ -106,7 +107,7 @@ def series(rows):
     return {
         name: values[0][1]
         if len(values) == 1
-        else (len(values), sum(v for _, v in values), values[0][0], values[-1][0])
+        else (len(values), fsum(v for _, v in values), values[0][0], values[-1][0])
         for name, values in found.items()
     }
 
