@@ -702,10 +702,11 @@ def gate(
         if self_test:
             typer.echo(judging.self_test(warehouse, baseline, drop, goal))
             return
+        candidate = candidate or judging.newest(warehouse, baseline)
         judged = judging.judge(warehouse, baseline, candidate, drop, goal)
     except DroplineError as error:
         _fail(str(error), 2)
-    typer.echo(judging.markdown(judged, fail_if))
+    typer.echo(judging.markdown(judged, f"{candidate} is {fail_if} than {baseline}"))
     if junit:
         junit.write_text(judging.junit(judged, fail_if), "utf-8")
     raise typer.Exit(judging.exit_code(judged))
@@ -781,7 +782,7 @@ def _show_figures(home: Home) -> None:
     from dropline.app.warehouse import Warehouse
 
     warehouse = Warehouse.open(home.warehouse)
-    figures = ask(warehouse, "own_figures")
+    figures = ask(warehouse, "own_figures", {"labels": "labels"})
     if figures.num_rows:
         typer.echo()
         write(figures.slice(0, _SHOWN_FIGURES), "table", sys.stdout.buffer)
