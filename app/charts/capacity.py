@@ -144,4 +144,4 @@ def _runs(table: pd.DataFrame) -> str:
     runs = table["runs"].dropna()
     if runs.empty:
         return ""
-    return f"n = {wording.span(runs.min(), runs.max())} runs each. "
+    return f"n = {wording.span(runs.min(), runs.max())} run{'s' * bool(runs.max() != 1)} each. "

@@ -136,6 +136,7 @@ def _show_trials(trials: pd.DataFrame, run: dict[str, Any]) -> None:
     unit = wording.plain(run["rate_unit"] or "per second")
     is_leases = run["rate_unit"] == "leases/s"
     worst = "Loss, worst exchange" if is_leases else "Loss"
+    offered = widgets.written(trials["offered_rate"].dropna())
     shown = view_tables.headed(
         trials.assign(
             worst=100 * trials["loss_worst_exchange"],
@@ -159,7 +160,7 @@ def _show_trials(trials: pd.DataFrame, run: dict[str, Any]) -> None:
         key="trials",
         config=COUNTS
         | {
-            "Offered": st.column_config.NumberColumn(format="%,.0f", help=unit),
+            "Offered": st.column_config.NumberColumn(format=offered, help=unit),
             "Achieved": st.column_config.NumberColumn(format="%,.1f", help=unit),
             worst: st.column_config.NumberColumn(format="%.3f %%"),
             "Loss, leases": st.column_config.NumberColumn(format="%.3f %%"),
@@ -310,7 +311,8 @@ def _show_response_times(warehouse: Warehouse, trial: pd.Series[Any], key: Mappi
     if len(shares):
         widgets.chart(response.shares(shares), "response-times", asked)
     else:
-        known = "The summary is below." if len(times) else "The exchanges above have averages."
+        known = "The exchanges above have averages." if trial["tool"] == "perfdhcp" else ""
+        known = "The summary is below." if len(times) else known
         records = ": perfdhcp records it with `-x t`" if trial["tool"] == "perfdhcp" else ""
         st.info(f"No distribution of response times{records}. {known}", icon=":material/info:")
     if times.empty:

@@ -113,7 +113,7 @@ def _finding(points: pd.DataFrame) -> str:
         return f"The level drifts: {last['shown_change']} from run {last['place']} on, the last step of several{tail}"
     if last["is_spread_changed"]:
         tail = f"; the spread of the runs changes there too, which may be all{tail}"
-    reason = f", as {last['changed']}" if last["changed"] else "; no other change is known"
+    reason = f", with {last['changed']}" if last["changed"] else "; no other change is known"
     return f"{last['shown_change']} from run {last['place']} on{reason}{tail}"
 
 
