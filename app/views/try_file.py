@@ -54,7 +54,8 @@ def _draw() -> None:
     _place(found["trials"])
     _show_troubles(found)
     _show_lines(found)
-    _offer_to_keep(file.name, data)
+    if found["trials"] or not found["rejects"]:
+        _offer_to_keep(file.name, data)
 
 
 def _await_another() -> None:
@@ -76,7 +77,8 @@ def _explained(name: str, data: bytes) -> dict[str, Any] | str:
 
 def _say_what_it_is(name: str, size: int, found: dict[str, Any]) -> None:
     st.header(wording.plain(found["kind"][:1].upper() + found["kind"][1:]))
-    st.text(f"{_visible(name)}, {size:,} bytes. Recognised by: {_visible(found['why'])}")
+    by = "" if found["kind"] == "not recognised" else f" Recognised by: {_visible(found['why'])}"
+    st.text(f"{_visible(name)}, {size:,} bytes.{by}")
     if found["left_alone"]:
         st.caption("Ingesting its folder skips a file with this name: it is hidden or a note.")
 
