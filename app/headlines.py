@@ -156,7 +156,7 @@ def certainty(best: Row) -> str:
     if not wording.is_known(high):
         if best["status"] == "generator_limited":
             return f"The load stayed below what was asked for ({runs}): check whether the generator was the limit."
-        return f"No step lost too much ({runs}): offer a higher rate to find the limit."
+        return f"A ramp ended below the limit ({runs}): offer a higher rate to find it."
     reach = (high - low) / 2 / best["rate"]
     estimates = [wording.about(end, low, high) for end in (low, high)]
     ends = [wording.number(end) for end in (estimates if is_estimate else wording.steps(low, high, best["loss_limit"]))]

@@ -420,7 +420,7 @@ def _show_evidence(warehouse: Warehouse, verdicts: pd.DataFrame, labels: Mapping
             interval="95 % interval",
             p_value="p",
             p_value_holm="p (Holm)",
-        ),
+        ).dropna(axis="columns", how="all"),
         alt="Evidence for each pair: ratio, interval, verdict, p values",
         bounds={"Ratio": list(verdicts["sign"])} if verdicts["sign"].any() else None,
         key="evidence",

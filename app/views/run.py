@@ -119,7 +119,8 @@ def _finding(verdict: dict[str, Any], unit: str) -> str:
         case "exceeded_at_first_step":
             return f"Below {wording.number(verdict['first_exceeding_rate'])} {unit}: the first step {failed}"
         case "never_exceeded" | "generator_limited" as status:
-            return f"At least {wording.number(verdict['rate'])} {unit}: {wording.STATUSES[status].split(': ')[1]}"
+            why = wording.STATUSES[status].split(": ")[1].replace("a ramp", "the ramp")
+            return f"At least {wording.number(verdict['rate'])} {unit}: {why}"
         case "bracketed":
             passed, exceeded = verdict["last_passing_rate"], verdict["first_exceeding_rate"]
             best = wording.about(verdict["rate_interpolated"], passed, exceeded)

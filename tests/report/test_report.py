@@ -113,7 +113,7 @@ def test_bounds_are_shown_as_bounds(changed):
     figures = {row["Leases/s"].text: (row["How"].text, row["Rate at the limit"].text) for row in rows}
     assert figures["< 444"] == (wording.STATUSES["exceeded_at_first_step"], "bracket below 462 offered")
     assert {how for text, (how, _) in figures.items() if text.startswith("≥")} == {
-        "at least: no step lost more than the limit",
+        "at least: a ramp ended below the limit",
         "at least: the last step that passed",
     }
 
