@@ -595,7 +595,7 @@ def needs(
         setup = planner.measured_like(known, inputs, like) if like is not None else None
         found = planner.answer(known, inputs, capacity, setup)
     except ValueError as error:
-        _fail(str(error), 2)
+        _fail(planner.in_words(error), 2)
     typer.echo(getattr(planner, f"as_{form}")(found).rstrip("\n"))
 
 
