@@ -211,9 +211,8 @@ def reserved(pixels: int, *, horizontal: bool = False) -> DeltaGenerator:
 def _pixels(height: int | Literal["auto", "content"], rows: int) -> int:
     """Return the height of a table, which Streamlit itself knows only once it is drawn."""
     content = ROW_PIXELS * (rows + 1) + FRAME_PIXELS
-    if height == "auto":
-        return MOST_PIXELS if rows > 10 else content
-    return content if height == "content" else min(height, content)
+    most = {"auto": MOST_PIXELS if rows > 10 else content, "content": content}
+    return min(content, most[height] if isinstance(height, str) else height)
 
 
 def chart(

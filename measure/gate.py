@@ -1,6 +1,5 @@
 """The release gate: whether the newest measurement is slower than a baseline, and how certain that is."""
 
-import difflib
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -104,9 +103,7 @@ def judge(warehouse: Warehouse, baseline: str, candidate: str | None, drop: floa
         sql = "select distinct unnest([campaign, product_version]) from capacity where origin = 'measured'"
         known = {str(each) for each in warehouse.query(sql).column(0).to_pylist() if each}
         for each in [name for name in (baseline, candidate) if name not in known]:
-            near = " or ".join(difflib.get_close_matches(each, known, 3, 0.5))
-            hint = f"did you mean {near}?" if near else "`dropline status` lists the campaigns"
-            raise CannotTell(f"no version and no campaign called {each!r} was measured; {hint}")
+            raise CannotTell(f"no version and no campaign called {each!r} was measured; `dropline status` lists them")
         judged_at = f"the loss goal {goal!r}" if goal else "the usual loss goal"
         raise CannotTell(
             f"no configuration of {candidate!r} was also measured in {baseline!r} at {judged_at}: both must have "

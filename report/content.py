@@ -78,10 +78,7 @@ def _summary(scope: Scope, told: Sequence[Row], figures: Sequence[Row], pairs: S
     for row in scope.rows("throughputs")[:1]:
         label = scope.labels[row["configuration"]]
         answers.append(f"Throughput: up to {wording.number(row['rate'])} {row['unit']}, {label}.")
-    if not answers:
-        refused = sum(row["rejected_files"] or 0 for row in told)
-        why = f": {wording.plural(refused, 'file')} could not be used, and dropline rejects says why" * bool(refused)
-        answers = [f"No figure yet{why}."]
+    answers = answers or ["No figure yet; dropline rejects lists the files that could not be used."]
     return Section("summary", "Summary", (*answers, *about, *comparisons.what_was_shown(pairs), table))
 
 

@@ -46,15 +46,14 @@ def main() -> None:
     warehouse = widgets.warehouse_or_stop()
     totals = queries.row(warehouse, "totals")
     if not totals["measured"]:
-        refused = totals["rejected"]
-        unusable = f"; {wording.plural(refused, 'file')} of yours could not be used" * bool(refused)
         st.info(
-            f"So far there are only published figures{unusable}. Add your own with `dropline ingest FOLDER` and "
-            "`dropline build`; this page then shows them automatically.",
+            "So far there are only published figures. Add your own with `dropline ingest FOLDER` and `dropline build`; "
+            "this page then shows them automatically.",
             icon=":material/info:",
         )
-        if refused:
-            st.page_link("views/quality.py", label="Why files were rejected", query_params={"tab": "Rejected files"})
+        if totals["rejected"]:
+            label = f"Why {wording.plural(totals['rejected'], 'file')} of yours could not be used"
+            st.page_link("views/quality.py", label=label, query_params={"tab": "Rejected files"})
     widgets.warn_if_behind(warehouse)
     with controls.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="right"):
         with st.container(width=270):

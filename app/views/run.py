@@ -312,10 +312,10 @@ def _show_response_times(warehouse: Warehouse, trial: pd.Series[Any], key: Mappi
     if len(shares):
         widgets.chart(response.shares(shares), "response-times", asked)
     else:
-        known = "The exchanges above have averages." if trial["tool"] == "perfdhcp" else ""
-        known = "The summary is below." if len(times) else known
-        records = ": perfdhcp records it with `-x t`" if trial["tool"] == "perfdhcp" else ""
-        st.info(f"No distribution of response times{records}. {known}", icon=":material/info:")
+        is_perfdhcp = trial["tool"] == "perfdhcp"
+        records = ": perfdhcp records it with `-x t`. The exchanges above have averages" if is_perfdhcp else ""
+        below = "The summary is below." if len(times) else ""
+        st.info(f"No distribution of response times{records}. {below}", icon=":material/info:")
     if times.empty:
         return
     widgets.table(

@@ -122,11 +122,7 @@ def _show_trials(found: dict[str, Any]) -> None:
     )
     if found["trials_in_all"] > len(trials):
         st.caption(f"The first {len(trials):,} are shown; `dropline show FILE` shows all.")
-    shares = (
-        "The losses are defined as in the warehouse: the largest share of any exchange, all drops divided by all sent, "
-        "and the share of first requests that did not lead to a lease. "
-    )
-    st.caption(f"{shares if are_leases else ''}Files beside a trial (counters, a sidecar) are not known here.")
+    st.caption("Files beside a trial (counters, a sidecar) are not known here.")
     if "dnsblast" in set(frame["tool"]):
         st.caption(
             "dnsblast stops counting before the last answers are in: its loss is an upper bound until an ingest adds "
