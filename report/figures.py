@@ -30,8 +30,8 @@ def plot(chart: Chart) -> dict[str, Any]:
         return FLOOR - (FLOOR - TOP) * scale(max(0, min(y, highest))) / scale(highest)
 
     return {
-        "ticks_x": [(across(x), f"{x:,g}") for x in ticks_x],
-        "ticks_y": [(up(y), f"{100 * y:g} %" if chart.is_loss else f"{y:,g}") for y in ticks_y],
+        "ticks_x": [(across(x), f"{x:,.12g}") for x in ticks_x],
+        "ticks_y": [(up(y), f"{100 * y:g} %" if chart.is_loss else f"{y:,.12g}") for y in ticks_y],
         "limit": None if chart.loss_limit is None else up(chart.loss_limit),
         "limit_colour": theme.LIMIT_COLOUR,
         "series": [
