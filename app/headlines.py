@@ -52,7 +52,8 @@ def names(rows: Sequence[Row], beside: Sequence[Row] = ()) -> list[str]:
     parts = [_parts(row) for row in rows]
     told = [column for column in _MAIN if not beside or column != "product_version"]
     everything = [*parts, *map(_parts, beside)]
-    differing = [column for column in told if len({part[column] for part in everything}) > 1] or [_MAIN[0]]
+    differing = [column for column in told if len({part[column] for part in everything}) > 1]
+    differing = differing or [next((column for column in _MAIN if any(part[column] for part in parts)), _MAIN[0])]
     plainest = "no HA" if "ha_mode" in differing else ""
     shown = [", ".join(part[column] for column in (*differing, "frames") if part[column]) for part in parts]
     found = [text or plainest or part["product"] for text, part in zip(shown, parts, strict=True)]

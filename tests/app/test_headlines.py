@@ -32,6 +32,7 @@ PAIR = KEA | {"ha_mode": "hot-standby", "rate": 739.0, "runs": 1}
         ([KEA, MULTI, MYSQL], ["memfile, 1 thread", "memfile, 4 threads", "mysql, 1 thread"]),
         ([KEA, PAIR], ["no HA", "hot standby"]),
         ([KEA], ["Kea"]),
+        ([NOTHING | {"configuration": "memfile", "backend": "memfile", "tool": "perfdhcp"}], ["memfile"]),
         ([KEA, KEA | {"product_version": "2.4"}], ["2.2", "2.4"]),
         ([KEA, KEA | {"campaign": "two"}], ["Kea, one", "Kea, two"]),
         ([KEA, KEA], ["Kea", "Kea (2)"]),
