@@ -310,7 +310,7 @@ def _version_changes(warehouse: Warehouse, goal: str | None) -> None:
     for series in queries.ask(warehouse, "trends_series", loss_goal=goal).to_pylist()[:MOST_SERIES]:
         if series["changes"]:
             change = f"{wording.percent(series['last_change'])} from run {series['last_place']} of {series['runs']} on"
-            links.to_trend(warehouse, goal, series["series_id"], wording.plain(f"{series['label']}: {change}"))
+            links.to_trend(warehouse, goal, series["series_id"], wording.plain(f"{change}: {series['label']}"))
 
 
 def _throughputs(warehouse: Warehouse) -> None:
