@@ -596,7 +596,7 @@ def needs(
         setup = planner.measured_like(known, inputs, like) if like is not None else None
         found = planner.answer(known, inputs, capacity, setup)
     except ValueError as error:
-        _fail(str(error), 2)
+        _fail(planner.in_words(error), 2)
     typer.echo(getattr(planner, f"as_{form}")(found).rstrip("\n"))
 
 
@@ -703,10 +703,11 @@ def gate(
         if self_test:
             typer.echo(judging.self_test(warehouse, baseline, drop, goal))
             return
+        candidate = candidate or judging.newest(warehouse, baseline)
         judged = judging.judge(warehouse, baseline, candidate, drop, goal)
     except DroplineError as error:
         _fail(str(error), 2)
-    typer.echo(judging.markdown(judged, fail_if))
+    typer.echo(judging.markdown(judged, f"{candidate} is {fail_if} than {baseline}"))
     if junit:
         junit.write_text(judging.junit(judged, fail_if), "utf-8")
     raise typer.Exit(judging.exit_code(judged))
@@ -782,7 +783,7 @@ def _show_figures(home: Home) -> None:
     from dropline.app.warehouse import Warehouse
 
     warehouse = Warehouse.open(home.warehouse)
-    figures = ask(warehouse, "own_figures")
+    figures = ask(warehouse, "own_figures", {"labels": "labels"})
     if figures.num_rows:
         typer.echo()
         write(figures.slice(0, _SHOWN_FIGURES), "table", sys.stdout.buffer)

@@ -95,6 +95,8 @@ class BuildReport:
         held = f"{counted(self.tables['trials'], 'trial', 'trials')}, "
         held += counted(self.measured, "configuration", "configurations")
         beside = f"{self.tables['configurations'] - self.measured:,} published configurations, too"
+        without = "\nNo trial yet: type dropline ingest FOLDER, or dropline rejects to see what could not be used"
+        spent += without * (not self.tables["trials"])
         return f"Published {self.warehouse}\n{held}; findings: {found} ({beside})\n{spent}"
 
 

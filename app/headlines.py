@@ -4,7 +4,7 @@ import decimal
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, Final
 
@@ -52,7 +52,8 @@ def names(rows: Sequence[Row], beside: Sequence[Row] = ()) -> list[str]:
     parts = [_parts(row) for row in rows]
     told = [column for column in _MAIN if not beside or column != "product_version"]
     everything = [*parts, *map(_parts, beside)]
-    differing = [column for column in told if len({part[column] for part in everything}) > 1] or [_MAIN[0]]
+    differing = [column for column in told if len({part[column] for part in everything}) > 1]
+    differing = differing or [next((column for column in _MAIN if any(part[column] for part in parts)), _MAIN[0])]
     plainest = "no HA" if "ha_mode" in differing else ""
     shown = [", ".join(part[column] for column in (*differing, "frames") if part[column]) for part in parts]
     found = [text or plainest or part["product"] for text, part in zip(shown, parts, strict=True)]
@@ -114,9 +115,12 @@ def headline(best: Row, *, alone: bool) -> str:
 
     If it is `alone`, its name adds nothing to its product's.
     """
-    shared = [best["product"], best["product_version"]]
-    product = " ".join(str(each) for each in shared if wording.is_known(each) and str(each) not in best["name"])
-    of = [product, wording.known(best["protocol"]), best["name"] if not alone or not product else None]
+    name = f"{best['name']}, "
+    shared = [str(each) for each in (best["product"], best["product_version"]) if wording.is_known(each)]
+    for each in shared:
+        name = name.removeprefix(f"{each}, ")
+    product = " ".join(each for each in shared if each not in name)
+    of = [product, wording.known(best["protocol"]), name.removesuffix(", ") if not alone or not product else None]
     return f"{', '.join(filter(None, of))}: {sustained(best)}"
 
 
@@ -153,7 +157,7 @@ def certainty(best: Row) -> str:
     if not wording.is_known(high):
         if best["status"] == "generator_limited":
             return f"The load stayed below what was asked for ({runs}): check whether the generator was the limit."
-        return f"No step lost too much ({runs}): offer a higher rate to find the limit."
+        return f"A ramp ended below the limit ({runs}): offer a higher rate to find it."
     reach = (high - low) / 2 / best["rate"]
     estimates = [wording.about(end, low, high) for end in (low, high)]
     ends = [wording.number(end) for end in (estimates if is_estimate else wording.steps(low, high, best["loss_limit"]))]
@@ -203,7 +207,8 @@ def _is_open(row: Row) -> bool:
 def _ahead(best: Row, other: Row, what: str, tested: Row) -> str:
     if _is_open(best):
         low, high = wording.ends(best)[0], wording.ends(other)[1]
-        return f"at least {two_digits(low / high, '≥')} times {what}" if high and low > high else ""
+        bound = tested["ci_low"] or (low / high if high else 0)
+        return f"at least {two_digits(bound, '≥')} times {what}" if bound > 1 else ""
     least, most = tested["ci_low"], tested["ci_high"]
     ends = best["ci_low"], other["ci_high"], best["ci_high"], other["ci_low"]
     if least is None and all(map(wording.is_known, ends)):  # single runs: their brackets bound the ratio
@@ -218,8 +223,8 @@ def _ahead(best: Row, other: Row, what: str, tested: Row) -> str:
 
 
 def ratio(times: float, verdict: str, sign: str = "") -> str:
-    """Return a ratio with its verdict, e.g. `1.5 × faster`, `≤ 0.9 × slower`."""
-    return f"{sign} {two_digits(times, sign)} × {wording.SHORT_VERDICTS.get(verdict, verdict)}".strip()
+    """Return a ratio with its verdict, e.g. `1.5 ×, faster`, `≤ 0.9 ×, slower`."""
+    return f"{sign} {two_digits(times, sign)} ×, {wording.SHORT_VERDICTS.get(verdict, verdict)}".strip()
 
 
 def two_digits(ratio: float, sign: str = "") -> str:
@@ -246,8 +251,8 @@ def at_first_step(rows: Sequence[Row]) -> str:
     if not failed:
         return ""
     found = Counter(cause for row in failed for cause in row["findings"] if cause in CAUSES)
-    why = f": {CAUSES[found.most_common(1)[0][0]]}" if found else ""
-    return f"{wording.plural(len(failed), 'set-up')} already lost too much at the first step{why}."
+    why = CAUSES[found.most_common(1)[0][0]] if found else "start the ramp lower"
+    return f"{wording.plural(len(failed), 'set-up')} already lost too much at the first step: {why}."
 
 
 def effect(pairs: pd.DataFrame, what: str) -> str:
@@ -283,13 +288,14 @@ def _times(pairs: pd.DataFrame) -> str:
     return f"{' to '.join(dict.fromkeys(texts))} times"
 
 
-def changes(verdicts: Sequence[str]) -> str:
-    """Return how many set-ups changed between versions: `2 slower, 5 without a clear difference`."""
+def changes(verdicts: Iterable[str], noun: str = "set-up") -> str:
+    """Return how many set-ups changed between versions: `2 set-ups slower, 5 without a clear difference`."""
     counts = Counter(verdicts)
     texts = {each: each for each in ("slower", "probably slower", "faster", "probably faster")}
     texts |= {"no evidence": "without a clear difference", "too few runs": "with too few runs"}
     texts |= {"limits not reached": "with no limit reached", "not testable": "not tested"}
-    return ", ".join(f"{counts[verdict]} {text}" for verdict, text in texts.items() if counts[verdict])
+    said = ", ".join(f"{counts[verdict]} {text}" for verdict, text in texts.items() if counts[verdict])
+    return re.sub(r"\A\d+", lambda first: wording.plural(int(first[0]), noun), said)
 
 
 def named(own: Sequence[Row], published: Sequence[Row], most: int) -> list[Row]:

@@ -64,6 +64,7 @@ def _parameters() -> Iterator[Parameter]:
 
 PARAMETERS: Final = tuple(_parameters())
 BY_NAME: Final = {parameter.name: parameter for parameter in PARAMETERS}
+_NAMED: Final = re.compile(rf"\b({'|'.join(BY_NAME)})\b( is\b)?")
 
 
 class Preset(NamedTuple):
@@ -143,6 +144,11 @@ def complete(given: Mapping[str, float], preset: str | None = None) -> dict[str,
             raise ValueError(f"{name!r} is not an input of the calculator; the inputs are {', '.join(BY_NAME)}")
     beginning = PRESETS[preset].inputs if preset else {}
     return {parameter.name: parameter.default for parameter in PARAMETERS} | beginning | dict(given)
+
+
+def in_words(error: ValueError) -> str:
+    """Return what is wrong with the inputs, which the SQL function calls by its parameters, as the page names them."""
+    return _NAMED.sub(lambda found: BY_NAME[found[1]].full_label + (":" if found[2] else ""), str(error))
 
 
 def lps_needed(connection: duckdb.DuckDBPyConnection, inputs: Mapping[str, float]) -> dict[str, float]:

@@ -166,7 +166,7 @@ def publish(home: Home, folder: Path, say: Callable[[str], None] = print) -> Non
 def _pages(warehouse: Warehouse) -> list[Page]:
     series = [
         wording.series(each["label"], each["runs"], each["changes"])
-        for each in ask(warehouse, "trends_series", loss_goal=None).to_pylist()
+        for each in ask(warehouse, "trends_series", loss_goal=None).to_pylist()[:MOST_SERIES]
     ]
     return [
         Page("index.html", "Results", [("results", {})]),
@@ -175,7 +175,7 @@ def _pages(warehouse: Warehouse) -> list[Page]:
             "Pairs",
             [("compare", {}), *(("speedups", {"tab": each}) for each in wording.FACTORS.values())],
         ),
-        Page("trends.html", "Trends", [("trends", {"series": each}) for each in series[:MOST_SERIES]]),
+        Page("trends.html", "Trends", [("trends", {"series": each} if each else {}) for each in series or [""]]),
         Page("published.html", "Published", [("results", {"published": "true"}), ("claims", {})]),
     ]
 

@@ -123,8 +123,11 @@ def _shown(row: Row, figures: Row) -> Row:
 def look(file: Path) -> Row:
     """Return the result of `explain` for a file alone in its folder, in a confined process; exit if it is refused."""
     from dropline.ingest.files import IntakeError
+    from dropline.ingest.names import ARCHIVES
     from dropline.ingest.show import show
 
+    if ARCHIVES.search(file.name):  # this process may not write what is in it
+        sandbox.refuse(f"{file.name}: an archive. Drop one file of it, or type dropline ingest {file.name}")
     try:
         found = show(file, within=file.parent)
     except IntakeError as error:

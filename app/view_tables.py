@@ -101,7 +101,7 @@ def what_differs(found: pd.DataFrame, facts: pa.Table) -> str:
         differ = f"{len(names)} settings differ at once ({', '.join(names)}), so the ratio shows no single effect"
     unfair = rest[(rest["grade"] == "unfair") & (rest["aspect"] != "hardware")]
     more = f" Not fair: {', '.join(unfair['item'].str.replace('_', ' '))}." if len(unfair) else ""
-    return f"{machines}; {differ}.{more}"
+    return f"{machines}; {differ}.{more}".replace("ha mode", "HA mode")
 
 
 def differences(factors: pa.Table, labels: Mapping[str, str], chosen: Sequence[str]) -> pd.DataFrame:
@@ -115,7 +115,7 @@ def differences(factors: pa.Table, labels: Mapping[str, str], chosen: Sequence[s
         texts = [wording.NOT_STATED if value is None else _fact(name, value) for value in values]
         differs = "≠" if len(set(texts)) > 1 else ""
         columns = {labels[each]: text for each, text in zip([c for c in chosen if c in by_id], texts, strict=True)}
-        rows.append({"Factor": name.replace("_", " "), "Differs": differs} | columns)
+        rows.append({"Factor": name.replace("ha_", "HA ").replace("_", " "), "Differs": differs} | columns)
     return pd.DataFrame(rows)
 
 

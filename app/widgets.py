@@ -210,9 +210,9 @@ def reserved(pixels: int, *, horizontal: bool = False) -> DeltaGenerator:
 
 def _pixels(height: int | Literal["auto", "content"], rows: int) -> int:
     """Return the height of a table, which Streamlit itself knows only once it is drawn."""
-    if not isinstance(height, str):
-        return height
-    return MOST_PIXELS if height == "auto" and rows > 10 else ROW_PIXELS * (rows + 1) + FRAME_PIXELS
+    content = ROW_PIXELS * (rows + 1) + FRAME_PIXELS
+    most = {"auto": MOST_PIXELS if rows > 10 else content, "content": content}
+    return min(content, most[height] if isinstance(height, str) else height)
 
 
 def chart(
@@ -342,7 +342,7 @@ def _with_bounds(
 
     A pandas Styler could show sign and figure in one cell, but takes a hundred times as long.
     """
-    columns = {name: st.column_config.NumberColumn(format=_written(rows[name])) for name in rows.select_dtypes("float")}
+    columns = {name: st.column_config.NumberColumn(format=written(rows[name])) for name in rows.select_dtypes("float")}
     shown = rows.copy()
     for name, signs in bounds.items():
         if any(signs):
@@ -352,7 +352,7 @@ def _with_bounds(
     return shown, columns
 
 
-def _written(values: pd.Series[float]) -> str:
+def written(values: pd.Series[float]) -> str:
     """Return the column format closest to `wording.number`."""
     sizes = values[values != 0].abs()
     if sizes.empty or sizes.min() >= 10:

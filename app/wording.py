@@ -224,7 +224,8 @@ def run_label(run: Mapping[str, Any]) -> str:
     number = f"Run {run['repetition']}" if run["repetition"] is not None else "Run"
     start = f"{run['started_at']:%Y-%m-%d %H:%M}" if run["started_at"] else None
     figure = f"{rate(run['rate'], bound(run['status']))} {run['rate_unit'] or ''}".strip()
-    return " · ".join(part for part in (number, start, figure, run["run_id"][:6]) if part)
+    parts = number, start, figure if is_known(run["rate"]) else None, run["run_id"][:6]
+    return " · ".join(part for part in parts if part)
 
 
 def trial_label(trial: Mapping[str, Any]) -> str:

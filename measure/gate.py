@@ -96,21 +96,29 @@ def judge(warehouse: Warehouse, baseline: str, candidate: str | None, drop: floa
     usual one.
     """
     _require(goal)
-    if candidate is None:
-        newest = warehouse.query(query("warehouse/newest"), {"baseline": baseline}).column(0).to_pylist()
-        candidate = str(newest[0]) if newest else baseline
+    candidate = candidate or newest(warehouse, baseline)
     asked = {"baseline": baseline, "candidate": candidate, "goal": goal}
     pairs = [Pair(**row) for row in warehouse.query(query("warehouse/pairs"), asked).to_pylist()]
     if not pairs:
+        sql = "select distinct unnest([campaign, product_version]) from capacity where origin = 'measured'"
+        known = {str(each) for each in warehouse.query(sql).column(0).to_pylist() if each}
+        for each in [name for name in (baseline, candidate) if name not in known]:
+            raise CannotTell(f"no version and no campaign called {each!r} was measured; `dropline status` lists them")
         judged_at = f"the loss goal {goal!r}" if goal else "the usual loss goal"
         raise CannotTell(
-            f"no configuration of {candidate!r} was also measured in {baseline!r} at {judged_at}: both must be a "
-            "product_version or a campaign, with the same backend, threads, testbed, generator and options"
+            f"no configuration of {candidate!r} was also measured in {baseline!r} at {judged_at}: both must have "
+            "the same backend, threads, testbed, generator and options"
         )
     verdicts = [pair.verdict(drop) for pair in pairs]
     return [
         Judged(pair, verdict, _sentence(pair, verdict, drop)) for pair, verdict in zip(pairs, verdicts, strict=True)
     ]
+
+
+def newest(warehouse: Warehouse, baseline: str) -> str:
+    """Return the campaign that was measured last, other than the baseline; the baseline if there is no other."""
+    found = warehouse.query(query("warehouse/newest"), {"baseline": baseline}).column(0).to_pylist()
+    return str(found[0]) if found else baseline
 
 
 def _require(goal: str | None) -> None:

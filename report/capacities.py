@@ -72,8 +72,9 @@ def _matrices(rows: Sequence[Row]) -> list[Block]:
 def _matrix(protocol: str, rows: Sequence[Row]) -> Table:
     backends = sorted({row["backend"] or "" for row in rows})  # by name, as in the articles
     set_ups = grouped(sorted(rows, key=_set_up_order), _set_up)
+    tested = joined(rows[0]["product"], rows[0]["product_version"], protocol)
     return Table.of(
-        f"{joined(rows[0]['product'], rows[0]['product_version'], protocol)}, {rows[0]['rate_unit']}",
+        ", ".join(filter(None, [tested, rows[0]["rate_unit"]])),
         (
             {"Set-up": set_up or "All"}
             | {

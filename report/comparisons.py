@@ -1,10 +1,9 @@
 """Comparisons in the report: the effect of threads, HA and backends, with verdicts and fairness."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from dropline.app import queries, wording
+from dropline.app import headlines, queries, wording
 from dropline.report.scope import Row, Scope, grouped, joined
 from dropline.report.sections import Block, Cell, Section, Table
 
@@ -90,18 +89,22 @@ def _fairness(row: Row) -> Cell:
     return Cell(row["grade"] or "-", "; ".join(parts))
 
 
+def between_versions(scope: Scope) -> list[str]:
+    """Say what changed with the newest version, if two were measured."""
+    title, pairs = queries.since_versions(scope.warehouse, None)
+    known = {*scope.ids}
+    own = [row["verdict"] for row in pairs if {row["configuration_id_a"], row["configuration_id_b"]} <= known]
+    return [f"{title}: {headlines.changes(own)}."] if own else []
+
+
 def what_was_shown(found: Sequence[Row]) -> Iterable[Block]:
     """Summarise the comparisons: the number of each verdict, and those with evidence of a difference."""
     if not found:
         return
     shown = [row for row in found if row["verdict"] in TONES]
-    others = Counter(row["verdict"] for row in found if row["verdict"] not in TONES)
-    rest = ", ".join(f"{times} {verdict}" for verdict, times in sorted(others.items()))
     many = f"{len(found)} comparisons" if len(found) > 1 else "One comparison"
-    yield (
-        f"{many} of configurations that differ in one factor: {len(shown) or 'none'} with evidence of a difference"
-        + (f"; {rest}." if rest else ".")
-    )
+    told = headlines.changes((row["verdict"] for row in found), "pair")
+    yield f"{many} of configurations that differ in one factor: {told}."
     if shown:
         yield tuple(
             f"{row['set_up']}: {row['comparison']} is {row['verdict']}, {row['shown']} "

@@ -1,12 +1,13 @@
 """Contents of the report, from the summary to the findings, as sections."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from dropline.app import headlines, wording
 from dropline.app.warehouse import Warehouse
 from dropline.report import capacities, comparisons, curves
-from dropline.report.scope import Row, Scope, chosen, printable, web
+from dropline.report.scope import Row, Scope, chosen, grouped, printable, web
 from dropline.report.sections import Cell, Report, Section, Table, text
 
 MACHINE_UNITS: Final = {"memory_bytes": "memory", "cpu_mhz": "cpu clock, MHz", "nic_speed_mbps": "nic speed, Mbit/s"}
@@ -23,7 +24,7 @@ def report(warehouse: Warehouse, campaigns: Sequence[str] = ()) -> Report:
     unpaced = "Throughput without a set rate, or at a higher rate than the server could take: the median of the runs"
     findings = scope.tables("Findings by severity; if there are several alike, the first by file", "findings")
     sections = [
-        _summary(told, pairs),
+        _summary(scope, told, figures, pairs),
         *capacities.sections(scope, figures),
         Section("throughput", "Throughput", scope.tables(unpaced, "throughputs")),
         comparisons.section(scope, pairs),
@@ -53,7 +54,7 @@ def _subject(told: Sequence[Row]) -> str:
     return ", ".join(products) if 1 <= len(products) <= 3 else f"{len(told)} campaigns"
 
 
-def _summary(told: Sequence[Row], pairs: Sequence[Row]) -> Section:
+def _summary(scope: Scope, told: Sequence[Row], figures: Sequence[Row], pairs: Sequence[Row]) -> Section:
     table = Table.of(
         "Campaigns",
         (
@@ -73,7 +74,23 @@ def _summary(told: Sequence[Row], pairs: Sequence[Row]) -> Section:
         ),
     )
     about = (row["description"] for row in told if row["description"])
-    return Section("summary", "Summary", (*about, *comparisons.what_was_shown(pairs), table))
+    answers = [*_answers(figures), *comparisons.between_versions(scope)]
+    for row in scope.rows("throughputs")[:1]:
+        label = scope.labels[row["configuration"]]
+        answers.append(f"Throughput: up to {wording.number(row['rate'])} {row['unit']}, {label}.")
+    answers = answers or ["No figure yet; dropline rejects lists the files that could not be used."]
+    return Section("summary", "Summary", (*answers, *about, *comparisons.what_was_shown(pairs), table))
+
+
+def _answers(figures: Sequence[Row]) -> Iterable[str]:
+    """Say of each protocol and unit what the fastest set-up holds, as the page Results does."""
+    for rows in grouped(figures, lambda row: f"{row['protocol']} {row['rate_unit']}").values():
+        named = [row | {"name": name} for row, name in zip(rows, headlines.names(rows), strict=True)]
+        failed = headlines.at_first_step(rows)
+        if best := headlines.fastest(named):
+            yield f"{headlines.headline(best, alone=len(rows) == 1)}. {headlines.certainty(best)} {failed}".strip()
+        else:
+            yield f"{rows[0]['protocol'] or rows[0]['rate_unit']}: no set-up passes its first step. {failed}"
 
 
 def _method(scope: Scope, figures: Sequence[Row]) -> Section:

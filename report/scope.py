@@ -2,7 +2,6 @@
 
 import difflib
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from dropline.app import output_formats
+from dropline.app import output_formats, queries
 from dropline.app.warehouse import Warehouse
 from dropline.errors import DroplineError
 from dropline.report.sections import Cell, Table
@@ -71,26 +70,18 @@ def chosen(warehouse: Warehouse, wanted: Sequence[str]) -> Scope:
     rows = printable(
         warehouse.query(
             """
-            select configuration_id, configuration, campaign from configurations
+            select configuration_id, campaign from configurations
             where list_contains($campaigns, campaign)
             order by campaign, configuration, configuration_id
             """,
             {"campaigns": chosen},
         )
     )
-    return Scope(warehouse, chosen, [row["configuration_id"] for row in rows], _labels(rows, len(chosen) > 1))
-
-
-def _labels(rows: Sequence[Row], names_campaign: bool) -> dict[str, str]:
-    """Return a unique text for each configuration."""
-    texts = {
-        row["configuration_id"]: f"{row['configuration']} ({row['campaign']})"
-        if names_campaign
-        else row["configuration"]
-        for row in rows
-    }
-    shared = Counter(texts.values())
-    return {each: text if shared[text] == 1 else f"{text} #{each[:6]}" for each, text in texts.items()}
+    known = queries.labels(warehouse)
+    labels = {row["configuration_id"]: shown(known[row["configuration_id"]]) for row in rows}
+    if len(chosen) == 1:
+        labels = {each: label.replace(f" ({chosen[0]})", "") for each, label in labels.items()}
+    return Scope(warehouse, chosen, [row["configuration_id"] for row in rows], labels)
 
 
 def title(column: str) -> str:

@@ -134,7 +134,7 @@ def _told(table: pd.DataFrame) -> str:
     marks = {
         "line: 95 % interval of the rate at the limit": "confidence" in kinds,
         "light bar: the bracket, the two steps around it": "bracket" in kinds,
-        "arrow: no step exceeded it": bool(known["ci_high"].isna().any()),
+        "arrow: a ramp ended below it": bool(known["ci_high"].isna().any()),
     }
     return "".join(f"; {mark}" for mark, is_there in marks.items() if is_there)
 
@@ -144,4 +144,4 @@ def _runs(table: pd.DataFrame) -> str:
     runs = table["runs"].dropna()
     if runs.empty:
         return ""
-    return f"n = {wording.span(runs.min(), runs.max())} runs each. "
+    return f"n = {wording.span(runs.min(), runs.max())} run{'s' * bool(runs.max() != 1)} each. "

@@ -43,9 +43,10 @@ def capacities(rows: pd.DataFrame, unit: str, finding: str, detail: str) -> alt.
     rows["end"] = rows.groupby("row")["end"].transform("max")  # includes the published diamond beside it
     rows["is_named"] = ~rows["row"].duplicated()  # rows of the same name follow the measured one
     y = alt.Y("row:N", sort=list(dict.fromkeys(rows["row"])), title=None, axis=theme.ROW_AXIS)
-    # Room for a label after its last mark; phones need more, by its length.
-    on_phones = max(1.75, 1 + 0.08 * rows["shown"].str.len().max())
-    end = alt.ExprRef(f"{rows['end'].max()} * (containerSize()[0] < 500 ? {on_phones:.2f} : 1.3)")
+    # Room for a label after its last mark, by its length; phones need more.
+    longest = rows["shown"].str.len().max()
+    on_phones, wide = max(1.75, 1 + 0.08 * longest), max(1.3, 1 + 0.025 * longest)
+    end = alt.ExprRef(f"{rows['end'].max()} * (containerSize()[0] < 500 ? {on_phones:.2f} : {wide:.2f})")
     x = alt.X("start:Q", title=unit, axis=_AXIS, scale=alt.Scale(domainMin=0, domainMax=end, nice=False))
     shared: dict[str, Any] = {
         "y": y,

@@ -5,6 +5,7 @@ from typing import Final
 import altair as alt
 import pandas as pd
 
+from dropline.app import wording
 from dropline.app.charts import theme
 
 REQUIRED: Final = (
@@ -72,5 +73,5 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str) -> alt.La
         "dotted: version or set-up changes": (points["changed"] != "").any(),
     }
     told = ["with the range of their crossing", *(text for text, is_there in marks.items() if is_there)]
-    finding = f"{len(points)} runs in order of time"
+    finding = f"{wording.plural(len(points), 'run')} in order of time"
     return theme.titled((environment, changes, crossings, levels, dots, texts), finding, "; ".join(told), _HEIGHT)

@@ -56,6 +56,14 @@ def row(warehouse: Warehouse, name: str, **parameters: Any) -> dict[str, Any]:
     return next(iter(ask(warehouse, name, **parameters).to_pylist()), {})
 
 
+def since_versions(warehouse: Warehouse, loss_goal: str | None) -> tuple[str, list[dict[str, Any]]]:
+    """Return the newest version and the one before it, and the set-ups of both, compared; none without two versions."""
+    if not (known := row(warehouse, "versions_known", loss_goal=loss_goal)):
+        return "", []
+    pairs = ask(warehouse, "compare_verdicts", {"pairs": "versions_pairs"}, **known, loss_goal=loss_goal)
+    return f"{known['product']} {known['version']} against {known['previous_version']}", pairs.to_pylist()
+
+
 def labels(warehouse: Warehouse) -> dict[str, str]:
     """Return a unique text for each configuration_id; measured first, then by text."""
     table = ask(warehouse, "labels")

@@ -1,3 +1,5 @@
+-- The figure of each measured configuration at its unit's usual goal, those of the newest campaigns first.
+-- `labels` is given.
 with
 
 complete as (
@@ -14,22 +16,15 @@ complete as (
 figures as (
 
     select
+        configuration_id,
         campaign,
-        configuration,
+        rate,
+        rate_unit,
+        case when interval_kind = 'confidence' then ' (95 %)' else ' offered' end as kind,
+        -- as goodput, the lower step could lie below what passed there
+        case when interval_kind = 'confidence' then ci_low else ci_low / (1 - loss_limit) end as low,
+        case when interval_kind = 'confidence' then ci_high else ci_high / (1 - loss_limit) end as high,
         runs,
-        case when rate is not null then format('{:,.0f} ', rate) || rate_unit end as "at least", -- noqa: RF05
-        case
-            when ci_low is not null and ci_high is not null
-                then
-                    case
-                        when interval_kind = 'confidence' then format('{:,.0f} to {:,.0f} (95 %)', ci_low, ci_high)
-                        -- as goodput, the lower step could lie below what passed there
-                        else
-                            format('{:,.0f} to {:,.0f} offered', ci_low / (1 - loss_limit), ci_high / (1 - loss_limit))
-                    end
-            when ci_low is not null then 'not reached'
-            when ci_high is not null then format('below {:,.0f}', ci_high)
-        end as "rate at the limit", -- noqa: RF05
         status,
         quality
     from capacity
@@ -38,22 +33,28 @@ figures as (
         and loss_goal = usual_goal(rate_unit)
     union all
     select
+        configuration_id,
         campaign,
-        configuration,
+        rate,
+        'queries/s' as rate_unit,
+        null as kind,
+        null as low,
+        null as high,
         runs,
-        format('{:,.0f} queries/s', rate) as "at least", -- noqa: RF05
-        null as "rate at the limit", -- noqa: RF05
         kind as status,
         quality
     from queries_per_second
     where seen_in = 'throughput'
     union all
     select
+        configurations.configuration_id,
         configurations.campaign,
-        configurations.configuration,
+        null as rate,
+        null as rate_unit,
+        null as kind,
+        null as low,
+        null as high,
         configurations.runs,
-        null as "at least", -- noqa: RF05
-        null as "rate at the limit", -- noqa: RF05
         case when complete.set_rates = 0 then 'no set rate' else 'no complete trial' end as status,
         null as quality
     from configurations
@@ -63,7 +64,38 @@ figures as (
         and coalesce(complete.set_rates, 0) = 0
         and configurations.configuration_id not in (select told.configuration_id from queries_per_second as told)
 
+),
+
+written as (
+
+    select
+        *,
+        list_transform(
+            [rate, low, high], lambda x: case when x < 10 then format('{:.3g}', x) else format('{:,.0f}', x) end
+        ) as texts
+    from figures
+
 )
 
-select * from figures
-order by all
+select
+    written.campaign,
+    replace(labels.label, ' (' || written.campaign || ')', '') as configuration,
+    written.runs,
+    written.texts[1] || ' ' || written.rate_unit as "at least", -- noqa: RF05
+    case
+        when written.low is not null and written.high is not null
+            then written.texts[2] || ' to ' || written.texts[3] || written.kind
+        when written.low is not null then 'not reached'
+        when written.high is not null then 'below ' || written.texts[3]
+    end as "rate at the limit", -- noqa: RF05
+    written.status,
+    written.quality
+from written
+inner join labels on written.configuration_id = labels.configuration_id
+left join campaigns on written.campaign = campaigns.campaign
+order by
+    campaigns.last_batch desc,
+    campaigns.started_on desc nulls last,
+    written.campaign asc,
+    configuration asc,
+    written.status asc

@@ -9,5 +9,5 @@ select
     (select count(*) from trials) as trials,
     (
         select count(*) from quality_findings
-        where severity <> 'info'
-    ) as findings
+        where finding = 'rejected'
+    ) as rejected

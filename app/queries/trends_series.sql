@@ -14,7 +14,9 @@ select
     count(*) as runs,
     count(distinct product_version) as versions,
     count(*) filter (where is_change) as changes,
-    count(*) filter (where is_dip) as dips
+    count(*) filter (where is_dip) as dips,
+    max(place) filter (where is_change) as last_place,
+    arg_max(change_ratio, place) filter (where is_change) as last_change
 from trends
 where loss_goal = coalesce($loss_goal, usual_goal(rate_unit))
 group by series_id

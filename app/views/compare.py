@@ -393,7 +393,7 @@ def _ramp_finding(steps: pd.DataFrame, limit: float | None) -> str:
     if above.empty:
         return "None of them exceeds the limit at the rates offered"
     first = above.loc[above["offered_rate"].idxmin()]
-    return f"{first['label']} is the first to exceed the limit, at {first['offered_rate']:,.0f} offered"
+    return f"{first['label']} is the first to exceed the limit, at {wording.number(first['offered_rate'])} offered"
 
 
 def _show_evidence(warehouse: Warehouse, verdicts: pd.DataFrame, labels: Mapping[str, str]) -> None:
@@ -420,7 +420,7 @@ def _show_evidence(warehouse: Warehouse, verdicts: pd.DataFrame, labels: Mapping
             interval="95 % interval",
             p_value="p",
             p_value_holm="p (Holm)",
-        ),
+        ).dropna(axis="columns", how="all"),
         alt="Evidence for each pair: ratio, interval, verdict, p values",
         bounds={"Ratio": list(verdicts["sign"])} if verdicts["sign"].any() else None,
         key="evidence",

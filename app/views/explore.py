@@ -99,7 +99,8 @@ def _answer(found: explore.Found, compared: headlines.Compared) -> None:
             " ".join(filter(None, [wording.known(each["protocol"]), headlines.sustained(each), headlines.frames(each)]))
             for each in fastest[:ANSWERED]
         ]
-        kind = "Fastest" if fastest[0]["origin"] == "measured" else "Fastest published"
+        without = "None of your set-ups has a capacity yet. " * ("measured" in found.rows["origin"].to_pylist())
+        kind = "Fastest" if fastest[0]["origin"] == "measured" else f"{without}Fastest published"
         st.header(wording.plain(f"{kind}: {', '.join(told)}"), anchor=False)
         return
     rated = found.rows.to_pandas().dropna(subset=["rate"])

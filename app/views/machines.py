@@ -24,8 +24,8 @@ HOST = Kind(
     "host",
     "host_id",
     "machines_leaves_of_hosts",
-    "No host is known yet. Put the output of `lscpu`, `dmidecode` and the like beside the results and name it as "
-    "machine facts in `campaign.yaml`, then type `dropline ingest FOLDER` and `dropline build`.",
+    "None of your own machines is known. Put the output of `lscpu`, `dmidecode` and the like beside the results and "
+    "name it as machine facts in `campaign.yaml`, then type `dropline ingest FOLDER` and `dropline build`.",
 )
 SERVER = Kind(
     "server configuration",
@@ -71,7 +71,7 @@ def _answer(rows: pd.DataFrame) -> str:
     beside = f" Published sources describe {len(rows) - len(own)} more." if len(rows) > len(own) else ""
     kinds = {_described(host) for _, host in own.iterrows()}
     if not kinds:
-        return f"None of your own machines is known.{beside}"
+        return HOST.without
     if len(kinds) > 1:
         return f"You measured on {len(kinds)} kinds of machines, so their figures cannot be compared.{beside}"
     return f"You measured on {kinds.pop()}.{beside}"
@@ -189,7 +189,7 @@ def _show_differences(facts: pd.DataFrame, a: str, b: str) -> None:
         alt=f"What differs between {a} and {b}",
         key="differences",
         config={each: st.column_config.TextColumn(width="medium") for each in (a, b)},
-        height=420 if len(shown) > 10 else "content",
+        height=420,
         tinted=list(shown["differs"]) if everything else (),
     )
     st.caption(
@@ -236,7 +236,8 @@ def _show_users(warehouse: Warehouse, kind: Kind, chosen: str, label: str, name:
     used = {HOST.key: None, SERVER.key: None, kind.key: chosen}
     users = queries.ask(warehouse, "machines_used_by", **used).to_pandas()
     if users.empty:
-        st.info(f"No run used this {kind.word} as the server under test. It may belong to a partner.")
+        partner = " It may belong to a partner." if kind is SERVER else ""
+        st.info(f"No run used this {kind.word} as the server under test.{partner}")
         return
     place = widgets.choose_row(
         view_tables.headed(

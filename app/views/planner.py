@@ -44,7 +44,7 @@ def main() -> None:
         inputs, measured_lps, setup = _ask_all()
         found = planner.answer(warehouse, inputs, measured_lps, setup, calculator)
     except ValueError as error:
-        st.error(wording.plain(error))
+        st.error(wording.plain(planner.in_words(error)))
         return
     needed = found.loads["needed_lps"]
     if needed > 0:

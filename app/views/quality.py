@@ -58,7 +58,7 @@ def main() -> None:
 
 def _shows_published(found: pd.DataFrame, published: set[str]) -> bool:
     """Let the visitor choose problems of published figures; an address that names such a campaign asks for them."""
-    if published and (not found["is_own"].any() or published & {*st.query_params.get_all("campaign")}):
+    if published & {*st.query_params.get_all("campaign")}:
         st.session_state.setdefault("published", True)
     return st.toggle("Published figures", key="published", bind="query-params")
 
@@ -94,7 +94,7 @@ def _answer(found: pd.DataFrame) -> str:
 
 def _findings(warehouse: Warehouse, found: pd.DataFrame, asked: Collection[str], hidden: Collection[str]) -> None:
     if found.empty:
-        st.success("No known problems with any figure.", icon=":material/check:")
+        st.success("No known problems.", icon=":material/check:")
         return
     chosen = _choose_filters(found)
     kept = found

@@ -21,6 +21,7 @@ MOST_PANELS: Final = 6  # reserved containers
 MOST_ROWS: Final = 12  # of a panel
 MOST_THROUGHPUTS: Final = 1000
 MOST_PUBLISHED: Final = 8  # besides the measured ones
+MOST_SERIES: Final = 3  # whose level changed
 MOST_REMEMBERED: Final = 32  # answers for a goal and filters
 LATENCIES: Final = ("Latency (ms)", "99 % within (ms)")
 QUERIES: Final = "queries/s"
@@ -50,6 +51,9 @@ def main() -> None:
             "this page then shows them automatically.",
             icon=":material/info:",
         )
+        if totals["rejected"]:
+            label = f"Why {wording.plural(totals['rejected'], 'file')} of yours could not be used"
+            st.page_link("views/quality.py", label=label, query_params={"tab": "Rejected files"})
     widgets.warn_if_behind(warehouse)
     with controls.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="right"):
         with st.container(width=270):
@@ -298,11 +302,15 @@ def _effect(pairs: pa.Table, factor: str, asked: Collection[str]) -> Panel | Non
 
 def _version_changes(warehouse: Warehouse, goal: str | None) -> None:
     """Show what changed with the newest version, if two were measured."""
-    if known := queries.row(warehouse, "versions_known", loss_goal=goal):
-        pairs = queries.ask(warehouse, "compare_verdicts", {"pairs": "versions_pairs"}, **known, loss_goal=goal)
-        since = f"{known['product']} {known['version']} against {known['previous_version']}"
-        st.header(wording.plain(f"{since}: {headlines.changes(pairs['verdict'].to_pylist())}"), anchor=False)
+    title, pairs = queries.since_versions(warehouse, goal)
+    if pairs:
+        changes = headlines.changes(row["verdict"] for row in pairs)
+        st.header(wording.plain(f"{title}: {changes}"), anchor=False)
         st.page_link("views/versions.py", label="Set-up by set-up", icon=":material/compare_arrows:")
+    for series in queries.ask(warehouse, "trends_series", loss_goal=goal).to_pylist()[:MOST_SERIES]:
+        if series["changes"]:
+            change = f"{wording.percent(series['last_change'])} from run {series['last_place']} of {series['runs']} on"
+            links.to_trend(warehouse, goal, series["series_id"], wording.plain(f"{change}: {series['label']}"))
 
 
 def _throughputs(warehouse: Warehouse) -> None:
@@ -310,14 +318,17 @@ def _throughputs(warehouse: Warehouse) -> None:
     frame = queries.ask(warehouse, "throughputs").to_pandas()
     if frame.empty:
         return
-    st.header("Throughput without a set rate, or at a higher rate than the server could take", anchor=False)
+    labels, best = queries.labels(warehouse), frame.iloc[0]
+    most = f"Throughput: up to {wording.number(best['rate'])} {QUERIES}, {labels[best['configuration_id']]}"
+    st.header(wording.plain(most), anchor=False)
+    st.caption("Without a set rate, or at a higher rate than the server could take")
     if len(frame) > MOST_THROUGHPUTS:
         st.caption(f"The table shows the fastest {MOST_THROUGHPUTS:,} of {len(frame):,}.")
     frame = frame.head(MOST_THROUGHPUTS)
     widgets.table(
         view_tables.headed(
             frame.assign(
-                label=frame["configuration_id"].map(queries.labels(warehouse)),
+                label=frame["configuration_id"].map(labels),
                 lost=100 * frame["loss_packet"],
                 errors=100 * frame["error_ratio"],
                 quality=frame["quality"].map(wording.QUALITIES),
@@ -343,8 +354,9 @@ def _throughputs(warehouse: Warehouse) -> None:
 def _foot(warehouse: Warehouse, totals: Mapping[str, int]) -> None:
     """Show totals, freshness and findings."""
     fresh = queries.row(warehouse, "results_freshness")
-    counts = [wording.plural(totals[each], each[:-1]) for each in ("configurations", "runs", "trials", "findings")]
-    said = [" · ".join(counts), f"Built on {warehouse.identity.published_at:%d %b %Y, %H:%M} UTC"]
+    counts = {"configuration": totals["measured"], "run": totals["runs"], "trial": totals["trials"]}
+    said = [wording.plural(count, noun) for noun, count in counts.items()]
+    said.append(f"Built on {warehouse.identity.published_at:%d %b %Y, %H:%M} UTC")
     if fresh["last_started_at"]:
         said.append(f"newest trial on {fresh['last_started_at']:%d %b %Y, %H:%M} UTC")
     if fresh["last_batch"] is not None:

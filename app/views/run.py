@@ -119,7 +119,8 @@ def _finding(verdict: dict[str, Any], unit: str) -> str:
         case "exceeded_at_first_step":
             return f"Below {wording.number(verdict['first_exceeding_rate'])} {unit}: the first step {failed}"
         case "never_exceeded" | "generator_limited" as status:
-            return f"At least {wording.number(verdict['rate'])} {unit}: {wording.STATUSES[status].split(': ')[1]}"
+            why = wording.STATUSES[status].split(": ")[1].replace("a ramp", "the ramp")
+            return f"At least {wording.number(verdict['rate'])} {unit}: {why}"
         case "bracketed":
             passed, exceeded = verdict["last_passing_rate"], verdict["first_exceeding_rate"]
             best = wording.about(verdict["rate_interpolated"], passed, exceeded)
@@ -136,6 +137,7 @@ def _show_trials(trials: pd.DataFrame, run: dict[str, Any]) -> None:
     unit = wording.plain(run["rate_unit"] or "per second")
     is_leases = run["rate_unit"] == "leases/s"
     worst = "Loss, worst exchange" if is_leases else "Loss"
+    offered = widgets.written(trials["offered_rate"].dropna())
     shown = view_tables.headed(
         trials.assign(
             worst=100 * trials["loss_worst_exchange"],
@@ -159,7 +161,7 @@ def _show_trials(trials: pd.DataFrame, run: dict[str, Any]) -> None:
         key="trials",
         config=COUNTS
         | {
-            "Offered": st.column_config.NumberColumn(format="%,.0f", help=unit),
+            "Offered": st.column_config.NumberColumn(format=offered, help=unit),
             "Achieved": st.column_config.NumberColumn(format="%,.1f", help=unit),
             worst: st.column_config.NumberColumn(format="%.3f %%"),
             "Loss, leases": st.column_config.NumberColumn(format="%.3f %%"),
@@ -310,9 +312,10 @@ def _show_response_times(warehouse: Warehouse, trial: pd.Series[Any], key: Mappi
     if len(shares):
         widgets.chart(response.shares(shares), "response-times", asked)
     else:
-        known = "The summary is below." if len(times) else "The exchanges above have averages."
-        records = ": perfdhcp records it with `-x t`" if trial["tool"] == "perfdhcp" else ""
-        st.info(f"No distribution of response times{records}. {known}", icon=":material/info:")
+        is_perfdhcp = trial["tool"] == "perfdhcp"
+        records = ": perfdhcp records it with `-x t`. The exchanges above have averages" if is_perfdhcp else ""
+        below = "The summary is below." if len(times) else ""
+        st.info(f"No distribution of response times{records}. {below}", icon=":material/info:")
     if times.empty:
         return
     widgets.table(

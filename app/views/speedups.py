@@ -26,7 +26,11 @@ def main() -> None:
         "Each row compares two set-ups that differ in one thing. Blue is faster, orange slower, grey may be chance or "
         "cannot be tested; “probably” is true of the pair alone, but not with so many pairs (Holm, 5 %)."
     )
-    tabs = st.tabs([*wording.FACTORS.values(), _SCALING], key="tab", on_change="rerun", bind="query-params")
+    names = [*wording.FACTORS.values(), _SCALING]
+    own = (
+        told for name, told in wording.FACTORS.items() if "measured" in set(_found(warehouse.identity, name)[1].origin)
+    )
+    tabs = st.tabs(names, default=next(own, None), key="tab", on_change="rerun", bind="query-params")
     for tab, factor in zip(tabs, wording.FACTORS, strict=False):
         with tab:
             if tab.open:

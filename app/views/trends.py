@@ -107,13 +107,13 @@ def _finding(points: pd.DataFrame) -> str:
     if len(points) - bounds < _FEWEST:
         return f"Too few runs to see a change: {len(points)}{tail}"
     if changes.empty:
-        return f"Stable over {wording.plural(len(points) - bounds, 'run')}{tail}"
+        return f"No change of level found in {wording.plural(len(points) - bounds, 'run')}{tail}"
     last = changes.iloc[-1]
     if last["is_drift"]:
         return f"The level drifts: {last['shown_change']} from run {last['place']} on, the last step of several{tail}"
     if last["is_spread_changed"]:
         tail = f"; the spread of the runs changes there too, which may be all{tail}"
-    reason = f", as {last['changed']}" if last["changed"] else "; no other change is known"
+    reason = f", with {last['changed']}" if last["changed"] else "; no other change is known"
     return f"{last['shown_change']} from run {last['place']} on{reason}{tail}"
 
 

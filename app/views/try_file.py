@@ -55,7 +55,8 @@ def _draw() -> None:
     _place(found["trials"])
     _show_troubles(found)
     _show_lines(found)
-    _offer_to_keep(file.name, data)
+    if found["trials"] or not found["rejects"]:
+        _offer_to_keep(file.name, data)
 
 
 def _await_another() -> None:
@@ -77,7 +78,8 @@ def _explained(name: str, data: bytes) -> dict[str, Any] | str:
 
 def _say_what_it_is(name: str, size: int, found: dict[str, Any]) -> None:
     st.header(wording.plain(found["kind"][:1].upper() + found["kind"][1:]))
-    st.text(f"{printable(name)}, {size:,} bytes. Recognised by: {printable(found['why'])}")
+    by = "" if found["kind"] == "not recognised" else f" Recognised by: {printable(found['why'])}"
+    st.text(f"{printable(name)}, {size:,} bytes.{by}")
     if found["left_alone"]:
         st.caption("Ingesting its folder skips a file with this name: it is hidden or a note.")
 
@@ -116,11 +118,7 @@ def _show_trials(found: dict[str, Any]) -> None:
     )
     if found["trials_in_all"] > len(trials):
         st.caption(f"The first {len(trials):,} are shown; `dropline show FILE` shows all.")
-    shares = (
-        "The losses are defined as in the warehouse: the largest share of any exchange, all drops divided by all sent, "
-        "and the share of first requests that did not lead to a lease. "
-    )
-    st.caption(f"{shares if are_leases else ''}Files beside a trial (counters, a sidecar) are not known here.")
+    st.caption("Files beside a trial (counters, a sidecar) are not known here.")
     if "dnsblast" in set(frame["tool"]):
         st.caption(
             "dnsblast stops counting before the last answers are in: its loss is an upper bound until an ingest adds "

@@ -49,7 +49,7 @@ def _draw(warehouse: Warehouse, goal: str | None, title: str, known: Mapping[str
         is_real=rows["verdict"].isin(headlines.DECIDED),
         size=(rows["ratio"].fillna(1).map(lambda ratio: max(ratio, 1 / ratio))),
         shown=[
-            f"{sign} {wording.percent(ratio)} {wording.SHORT_VERDICTS.get(verdict, verdict)}".strip()
+            f"{sign} {wording.percent(ratio)}, {wording.SHORT_VERDICTS.get(verdict, verdict)}".strip()
             for ratio, verdict, sign in zip(rows["ratio"], rows["verdict"], rows["sign"], strict=True)
         ],
     ).sort_values(["is_real", "size"], ascending=False, kind="stable")

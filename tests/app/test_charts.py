@@ -109,7 +109,7 @@ def test_a_bracket_is_drawn_as_another_thing_than_an_interval_and_an_open_end_as
     [drawn] = never["datasets"][arrow["data"]["name"]]
     assert drawn["name"] == "mysql single"
     assert drawn["range_high"] > 19500, "beyond all that is known"
-    assert "arrow: no step exceeded it" in never["description"]
+    assert "arrow: a ramp ended below it" in never["description"]
 
     assert "odd (b)" not in str(spec["datasets"]), "it has no figure"
     nothing = capacity.capacities(table.iloc[2:], "leases/s").to_dict(validate=True)

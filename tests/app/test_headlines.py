@@ -32,6 +32,7 @@ PAIR = KEA | {"ha_mode": "hot-standby", "rate": 739.0, "runs": 1}
         ([KEA, MULTI, MYSQL], ["memfile, 1 thread", "memfile, 4 threads", "mysql, 1 thread"]),
         ([KEA, PAIR], ["no HA", "hot standby"]),
         ([KEA], ["Kea"]),
+        ([NOTHING | {"configuration": "memfile", "backend": "memfile", "tool": "perfdhcp"}], ["memfile"]),
         ([KEA, KEA | {"product_version": "2.4"}], ["2.2", "2.4"]),
         ([KEA, KEA | {"campaign": "two"}], ["Kea, one", "Kea, two"]),
         ([KEA, KEA], ["Kea", "Kea (2)"]),
@@ -59,7 +60,7 @@ def test_a_set_up_is_told(function, row, said):
 
 
 def test_a_set_up_that_stands_alone_is_named_by_its_product():
-    assert headlines.headline(KEA | {"name": "Kea"}, alone=True) == "2.2, DHCPv4: at least 12,170 leases/s"
+    assert headlines.headline(KEA | {"name": "Kea"}, alone=True) == "Kea 2.2, DHCPv4: at least 12,170 leases/s"
 
 
 def lead(best, *others, low=None, high=None):
@@ -101,7 +102,7 @@ def test_set_ups_that_fail_at_once_are_counted_with_the_cause():
     failed = KEA | {"status": "exceeded_at_first_step", "findings": ["too_few_runs", "receive_buffer_overrun"]}
     said = "2 set-ups already lost too much at the first step"
     assert headlines.at_first_step([KEA, failed, failed]) == f"{said}: the receive buffer overflowed."
-    assert headlines.at_first_step([failed | {"findings": []}] * 2) == f"{said}."
+    assert headlines.at_first_step([failed | {"findings": []}] * 2) == f"{said}: start the ramp lower."
     assert headlines.at_first_step([KEA]) == ""
     assert headlines.fastest([failed | {"rate": 99999.0}, MULTI, KEA]) == KEA
     assert headlines.fastest([failed]) is None

@@ -87,9 +87,9 @@ def test_without_a_warehouse_presets_are_listed_and_no_configurations_named(tmp_
     ("options", "complaint"),
     [
         ("--preset holiday", "'holiday' is not a preset; the presets are day-lease, office-day"),
-        ("--clients -5", "clients is -5.0; expected 0 to 1e+12"),
+        ("--clients -5", "Clients: -5.0; expected 0 to 1e+12"),
         ("--lease soon", "'soon' is not a duration"),
-        ("--utilisation 250%", "utilisation_ratio is 2.5; expected 0.01 to 1"),
+        ("--utilisation 250%", "Highest utilisation: 2.5; expected 0.01 to 1"),
         ("--format xml", "'xml' is not one of 'text', 'markdown', 'csv', 'json'"),
     ],
 )

@@ -82,11 +82,11 @@ def test_a_finding_about_a_trial_leads_to_that_trial(open_page, warehouse_home, 
 
 def test_a_finding_about_a_figure_leads_to_its_configuration_or_names_its_place(open_page, published_home, warehouse):
     hidden = queries.row(warehouse, "quality_findings", **NO_FILTER | {"findings": ["hidden_thread_count"]})
-    app = open_page(published_home, "quality", chosen=hidden["finding_id"][:12])
+    app = open_page(published_home, "quality", published="true", chosen=hidden["finding_id"][:12])
     assert links(app)["Open the configuration"].choices == {"configurations": [hidden["configuration_id"]]}
     finding = queries.row(warehouse, "quality_findings", **NO_FILTER | {"subjects": ["figure"]})
     place = queries.row(warehouse, "quality_source_of", figure_id=finding["subject_id"])
-    app = open_page(published_home, "quality", chosen=finding["finding_id"][:12])
+    app = open_page(published_home, "quality", published="true", chosen=finding["finding_id"][:12])
     assert f"{place['source_title']}, {place['location']}" in said(app)
 
 

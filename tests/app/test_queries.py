@@ -53,6 +53,13 @@ def test_every_configuration_has_a_label_of_its_own_and_the_capacity_of_leases_p
     assert [goal["loss_goal"] for goal in queries.loss_goals(warehouse)][:4] == ["isc", "ndr", "permille", "pdr"]
 
 
+def test_a_label_names_the_testbed_where_only_that_tells_two_set_ups_of_a_campaign_apart(warehouse_home, tmp_path):
+    twins = "update configurations set configuration = 'x', testbed = backend where ha_mode = 'none'"
+    twins += " and campaign = 'kea-2.2-backends' and threading = 'single' and protocol = 'DHCPv4'"
+    labels = queries.labels(Warehouse.open(changed(warehouse_home, tmp_path, twins) / "warehouse.duckdb")).values()
+    assert {"x memfile (kea-2.2-backends)", "x mysql (kea-2.2-backends)"} <= {*labels}
+
+
 def test_the_home_page_leaves_out_no_measured_capacity_and_no_published_one_at_its_limit(warehouse):
     shown = set(queries.ask(warehouse, "results_capacities", loss_goal=None)["configuration_id"].to_pylist())
     assert shown >= set(ids(warehouse, "capacity where origin = 'measured'"))

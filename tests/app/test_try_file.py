@@ -162,6 +162,11 @@ def test_a_file_that_is_too_large_is_not_read():
         uploads.explain("big.txt", bytes(uploads.MOST_BYTES + 1))
 
 
+def test_an_archive_is_refused_before_anything_is_unpacked():
+    with pytest.raises(Refused, match=r"results\.zip: an archive\. Drop one file of it"):
+        uploads.explain("results.zip", b"PK\x03\x04")
+
+
 def test_a_gzip_bomb_is_bounded():
     bomb = gzip.compress(b"Running: perfdhcp -4 -r 1 10.0.0.1\n" + bytes(400 * 2**20), 1)
     began = time.monotonic()

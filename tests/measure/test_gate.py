@@ -65,8 +65,7 @@ def test_a_version_is_held_against_the_one_before(warehouse, candidate, verdict,
 
 def test_without_a_candidate_another_campaign_than_the_baseline_is_judged(warehouse):
     (found,) = judge(warehouse, "kea-2.7.5", None, 0.03, "isc")
-    assert found.pair.configuration.startswith("ISC Kea 2.7.")
-    assert "2.7.5" not in found.pair.configuration
+    assert found.pair.configuration.startswith("ISC Kea 2.7.7"), "of one batch without times, the last by name"
 
 
 def test_a_bench_tells_its_false_alarms_and_what_it_finds(warehouse):
@@ -85,12 +84,12 @@ def test_the_command_line_gives_markdown_junit_and_an_exit_code(home, tmp_path):
         "gate", "--baseline", "2.7.4", "--candidate", "2.7.6", "--junit", tmp_path / "gate.xml", home=home.root
     )
     assert slower.code == 1, slower.stderr
-    assert slower.stdout.startswith("Fails if slower by 3 %.\n\n| configuration | runs |")
+    assert slower.stdout.startswith("Fails if 2.7.6 is slower by 3 % than 2.7.4.\n\n| configuration | runs |")
     suite = ElementTree.parse(tmp_path / "gate.xml").getroot()  # noqa: S314 - our own
     assert (suite.get("tests"), suite.get("failures"), len(suite.findall("testcase/failure"))) == ("1", "1", 1)
     unknown = dropline("gate", "--baseline", "1.0.0", home=home.root)
     assert unknown.code == 2
-    assert "both must be a product_version or a campaign" in unknown.stderr
+    assert "no version and no campaign called '1.0.0' was measured" in unknown.stderr
 
 
 def test_more_runs_do_not_help_where_the_steps_are_too_far_apart():

@@ -1,6 +1,9 @@
--- the campaign that was measured last, other than the baseline
-select campaign
+-- the campaign that was measured last, other than the baseline; not all generators print the time
+select capacity.campaign
 from capacity
-where origin = 'measured' and $baseline not in (campaign, product_version)
-order by last_started_at desc nulls last
+inner join campaigns on capacity.campaign = campaigns.campaign
+where capacity.origin = 'measured' and $baseline not in (capacity.campaign, capacity.product_version)
+order by
+    coalesce(capacity.last_started_at, campaigns.started_on) desc nulls last, campaigns.last_batch desc,
+    capacity.campaign desc
 limit 1
