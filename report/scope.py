@@ -78,7 +78,7 @@ def chosen(warehouse: Warehouse, wanted: Sequence[str]) -> Scope:
         )
     )
     known = queries.labels(warehouse)
-    labels = {row["configuration_id"]: shown(known[row["configuration_id"]]) for row in rows}
+    labels = {row["configuration_id"]: output_formats.printable(known[row["configuration_id"]]) for row in rows}
     if len(chosen) == 1:
         labels = {each: label.replace(f" ({chosen[0]})", "") for each, label in labels.items()}
     return Scope(warehouse, chosen, [row["configuration_id"] for row in rows], labels)
