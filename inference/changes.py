@@ -276,8 +276,13 @@ def shuffled_orders(n: int) -> NDArray[np.int64]:
 
 
 def _is_doubtful(split: _Split, place: int, brackets: Brackets) -> bool:
-    """Return whether ramps that differ may be all that changed: the estimates of both sides overlap, or the runs do."""
-    before, after = (slice(*split.bounds[start : start + 2]) for start in (place - 1, place))
+    """Return whether, dips aside, ramps that differ may be all that changed: their estimates or runs overlap."""
+    steady = np.flatnonzero(~split.levels[1])
+    before, after = (
+        steady[(steady >= first) & (steady < end)] for first, end in pairwise(split.bounds[place - 1 : place + 2])
+    )
+    if min(before.size, after.size) < 2:  # one has no spread
+        return True
     sides = [split.series[runs] for runs in (before, after)]
     own_error = math.sqrt(sum(float(side.var(ddof=1)) / side.size for side in sides))
     if abs(sides[0].mean() - sides[1].mean()) <= OWN_ERRORS * own_error:
@@ -286,12 +291,12 @@ def _is_doubtful(split: _Split, place: int, brackets: Brackets) -> bool:
         return False
     lower, higher = sorted((before, after), key=lambda runs: float(split.series[runs].mean()))
     step = brackets.low[higher].mean() - brackets.high[lower].mean()
-    error = split.noise * math.sqrt(sum(1 / (runs.stop - runs.start) for runs in (before, after)))
+    error = split.noise * math.sqrt(sum(1 / runs.size for runs in (before, after)))
     width = np.mean([(brackets.last - brackets.first)[runs].mean() for runs in (before, after)])
     return bool(step <= DOUBT[0] * error + DOUBT[1] * width)
 
 
-def _differ(brackets: Brackets, before: slice, after: slice) -> bool:
+def _differ(brackets: Brackets, before: slice | NDArray[np.int64], after: slice | NDArray[np.int64]) -> bool:
     """Return whether brackets of both sides overlap without being the same: on one grid of steps none do."""
     ends = np.column_stack([brackets.first, brackets.last])
     one, other = (np.unique(ends[runs], axis=0) for runs in (before, after))

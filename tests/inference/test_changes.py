@@ -90,6 +90,8 @@ def test_brackets_that_overlap_in_part_doubt_a_change_that_their_crossings_do_no
     assert [change.index for change in changes(*one_grid, 40)] == [30]
     assert changes(*two_grids, 40) == []
     assert [change.index for change in changes(*two_grids, 3)] == [30]
+    values[[7, 45]] = 500  # two dips leave no doubt
+    assert [change.index for change in changes(*two_grids, 3)] == [30]
 
 
 @pytest.mark.parametrize(
