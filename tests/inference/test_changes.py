@@ -257,7 +257,7 @@ def test_the_noise_is_estimated_without_bias_and_hardly_moved_by_steps_and_dips(
 
 def test_a_dip_is_marked_from_its_bound_on():
     values = 1000 + WIGGLE
-    limit = trend(values).levels[0] - np.sqrt(COST_BOUND) * trend(values).noise
+    limit = trend(values).levels[0] - np.sqrt(COST_BOUND) * noise_scale(values)
     for lower, marked in ((5, True), (-5, False)):
         values[30] = limit - lower
         assert trend(values).dips[30] == marked
