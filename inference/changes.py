@@ -118,14 +118,11 @@ class Trend:
         changes: The changes of level, in the order of time.
         levels: Shape (n,), the level at each run, in the unit of the series.
         dips: Shape (n,), true for a run so far below its level that it is ignored.
-        noise: Standard deviation of the runs around their level, in the unit of the series; larger if neighbouring
-            runs are correlated; NaN if n < 4.
     """
 
     changes: list[Change]
     levels: NDArray[np.float64]
     dips: NDArray[np.bool_]
-    noise: float
 
 
 class Brackets(NamedTuple):
@@ -162,7 +159,7 @@ def trend(values: ArrayLike, alpha: float = 0.009, brackets: Brackets | None = N
         raise ValueError(msg)
     if series.size < min(PRICES):
         level = np.median(series) if series.size else 0.0
-        return Trend([], np.full(series.size, level), np.zeros(series.size, dtype=np.bool_), math.nan)
+        return Trend([], np.full(series.size, level), np.zeros(series.size, dtype=np.bool_))
     prices = prices_of(series.size)
     listed = price = float(np.interp(np.log(alpha), np.log(ALPHAS), prices))
     split = _Split.cheapest(series, float(noise_scale(series)), price)
@@ -233,7 +230,7 @@ class _Split:
                 self.bounds[1:-1], marks, marks[1:], p_values, drifts, _spread_changes(self), strict=False
             )
         ]
-        return Trend(changes, levels, dips, self.noise)
+        return Trend(changes, levels, dips)
 
 
 def resemblance(residuals: NDArray[np.float64]) -> float:
@@ -276,8 +273,11 @@ def shuffled_orders(n: int) -> NDArray[np.int64]:
 
 
 def _is_doubtful(split: _Split, place: int, brackets: Brackets) -> bool:
-    """Return whether ramps that differ may be all that changed: the estimates of both sides overlap, or the runs do."""
-    before, after = (slice(*split.bounds[start : start + 2]) for start in (place - 1, place))
+    """Return whether, dips aside, ramps that differ may be all that changed: their estimates or runs overlap."""
+    steady = np.flatnonzero(~split.levels[1])
+    _, before, after, _ = np.split(steady, np.searchsorted(steady, split.bounds[place - 1 : place + 2]))
+    if min(before.size, after.size) < 2:  # one has no spread
+        return True
     sides = [split.series[runs] for runs in (before, after)]
     own_error = math.sqrt(sum(float(side.var(ddof=1)) / side.size for side in sides))
     if abs(sides[0].mean() - sides[1].mean()) <= OWN_ERRORS * own_error:
@@ -286,12 +286,12 @@ def _is_doubtful(split: _Split, place: int, brackets: Brackets) -> bool:
         return False
     lower, higher = sorted((before, after), key=lambda runs: float(split.series[runs].mean()))
     step = brackets.low[higher].mean() - brackets.high[lower].mean()
-    error = split.noise * math.sqrt(sum(1 / (runs.stop - runs.start) for runs in (before, after)))
+    error = split.noise * math.sqrt(sum(1 / runs.size for runs in (before, after)))
     width = np.mean([(brackets.last - brackets.first)[runs].mean() for runs in (before, after)])
     return bool(step <= DOUBT[0] * error + DOUBT[1] * width)
 
 
-def _differ(brackets: Brackets, before: slice, after: slice) -> bool:
+def _differ(brackets: Brackets, before: slice | NDArray[np.int64], after: slice | NDArray[np.int64]) -> bool:
     """Return whether brackets of both sides overlap without being the same: on one grid of steps none do."""
     ends = np.column_stack([brackets.first, brackets.last])
     one, other = (np.unique(ends[runs], axis=0) for runs in (before, after))

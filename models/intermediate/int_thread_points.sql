@@ -40,16 +40,36 @@ hosts as (
 
 ),
 
-measured_rates as (
+ranked_runs as (
 
     select
         runs.configuration_id,
+        runs.run_id,
         run_capacity.loss_goal,
-        {{ list_in_order('coalesce(run_capacity.rate_interpolated, run_capacity.rate)', 'runs.run_id') }} as rates
+        coalesce(run_capacity.rate_interpolated, run_capacity.rate) as rate,
+        capacity.runs_without_outliers,
+        row_number() over (
+            partition by runs.configuration_id, run_capacity.loss_goal
+            order by run_capacity.rate_interpolated desc nulls first, runs.run_id desc
+        ) as place
     from runs
     inner join run_capacity on runs.run_id = run_capacity.run_id
+    inner join capacity
+        on runs.configuration_id = capacity.configuration_id and run_capacity.loss_goal = capacity.loss_goal
     where run_capacity.rate > 0
-    group by all
+
+),
+
+measured_rates as (
+
+    select
+        configuration_id,
+        loss_goal,
+        {{ list_in_order('rate', 'run_id') }} as rates
+    from ranked_runs
+    -- outliers are always the lowest
+    where place <= runs_without_outliers
+    group by configuration_id, loss_goal
 
 ),
 
@@ -71,10 +91,14 @@ with_shared_method as (
 
     select
         *,
-        {{ parts_where('method', '; ', "not (
-            " ~ fits('part', "'(thread|worker|instance|process|default)'") ~ "
-            and " ~ fits('part', regex('\\b') ~ ' || threads || ' ~ regex('\\b')) ~ "
-        )") }} as shared_method
+        case
+            -- a generator has threads of its own
+            when origin = 'measured' then method
+            else {{ parts_where('method', '; ', "not (
+                " ~ fits('part', "'(thread|worker|instance|process|default)'") ~ "
+                and " ~ fits('part', regex('\\b') ~ ' || threads || ' ~ regex('\\b')) ~ "
+            )") }}
+        end as shared_method
     from counted
     where threads >= 1
 

@@ -132,7 +132,12 @@ joined as (
         lower({{ json_text('trials.details', 'transport') }}) as carrier,
         cast({{ json_text('trials.details', 'ramp_to') }} as double) as ramp_to,
         cast({{ json_text('trials.details', 'ramp_s') }} as double) as ramp_s,
-        coalesce(observed.unexpected_answers, accounting.answered_in_error) as unexpected_answers,
+        coalesce(
+            observed.unexpected_answers,
+            accounting.answered_in_error,
+            -- no answer has no code
+            case when trials.received = 0 and accounting.answered is null then 0 end
+        ) as unexpected_answers,
         server_configs.pool_addresses as pool_size,
         -- dnsblast stops counting before the last answers are in; the counters around it know them
         coalesce(
