@@ -24,8 +24,7 @@ rated_runs as (
     select
         runs.*,
         -- the date of a nightly folder is time
-        regexp_replace(runs.unnamed_folder, '(19|20)[0-9]{2}[-_.]?[01][0-9][-_.]?[0-3][0-9]', '', 'g')
-            as undated_folder,
+        regexp_replace(runs.unnamed_folder, '(19|20)[0-9]{2}[-_.]?[01][0-9][-_.]?[0-3][0-9]', '') as undated_folder,
         run_capacity.loss_goal,
         run_capacity.rate,
         run_capacity.rate_interpolated,
