@@ -23,6 +23,8 @@ rated_runs as (
 
     select
         runs.*,
+        -- the date of a nightly folder is time
+        regexp_replace(runs.unnamed_folder, '(19|20)[0-9]{2}[-_.]?[01][0-9][-_.]?[0-3][0-9]', '') as undated_folder,
         run_capacity.loss_goal,
         run_capacity.rate,
         run_capacity.rate_interpolated,
@@ -43,14 +45,15 @@ points as (
     select
         *,
         {{ surrogate_key(
-            'product, protocol, backend, threading, threads, ha_mode, scenario, testbed, tool, method, unnamed_folder, '
+            'product, protocol, backend, threading, threads, ha_mode, scenario, testbed, tool, method, undated_folder, '
             ~ 'rate_unit, loss_goal'
         ) }} as series_id,
         concat_ws(
             ' ', product, protocol, backend,
             case when threading = 'multi' and threads is not null then 'multi x' || threads else threading end,
             case when ha_mode <> 'none' then ha_mode end,
-            case when scenario <> 'basic' then scenario end, nullif(unnamed_folder, '.'), {{ frames_of('method') }}
+            case when scenario <> 'basic' then scenario end, nullif(nullif(undated_folder, '.'), ''),
+            {{ frames_of('method') }}
         ) as series
     from rated_runs
 
@@ -76,7 +79,7 @@ placed as (
         partition by series_id
         -- without times 9.9 comes before 9.10
         order by
-            started_at nulls first, campaign, length(product_version), product_version,
+            started_at nulls first, campaign, unnamed_folder, length(product_version), product_version,
             configuration_id, repetition nulls first, run_id
     )
 
@@ -109,10 +112,10 @@ with_changes as (
 select
     {{ all_but(
         'with_changes',
-        'backend_version, packet_queue_size, tool_version, unnamed_folder, options, repetition, drop_time_s, host_id, '
-        ~ 'server_config_id, ended_at, trials, steps, lowest_offered_rate, highest_offered_rate, highest_achieved_rate, '
-        ~ 'shortest_period_s, longest_period_s, method, kernel, version_before, host_before, kernel_before, '
-        ~ 'server_config_before, backend_version_before, queue_before, tool_version_before, drop_time_before, '
-        ~ 'has_one_before'
+        'backend_version, packet_queue_size, tool_version, unnamed_folder, undated_folder, options, repetition, '
+        ~ 'drop_time_s, host_id, server_config_id, ended_at, trials, steps, lowest_offered_rate, highest_offered_rate, '
+        ~ 'highest_achieved_rate, shortest_period_s, longest_period_s, method, kernel, version_before, host_before, '
+        ~ 'kernel_before, server_config_before, backend_version_before, queue_before, tool_version_before, '
+        ~ 'drop_time_before, has_one_before'
     ) }}
 from with_changes
