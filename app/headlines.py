@@ -294,8 +294,9 @@ def changes(verdicts: Iterable[str], noun: str = "set-up") -> str:
     texts = {each: each for each in ("slower", "probably slower", "faster", "probably faster")}
     texts |= {"no evidence": "without a clear difference", "too few runs": "with too few runs"}
     texts |= {"limits not reached": "with no limit reached", "not testable": "not tested"}
-    said = ", ".join(f"{counts[verdict]} {text}" for verdict, text in texts.items() if counts[verdict])
-    return re.sub(r"\A\d+", lambda first: wording.plural(int(first[0]), noun), said)
+    said = [(counts[verdict], text) for verdict, text in texts.items() if counts[verdict]]
+    first = [f"{wording.plural(count, noun)} {text}" for count, text in said[:1]]
+    return ", ".join([*first, *(f"{count} {text}" for count, text in said[1:])])
 
 
 def named(own: Sequence[Row], published: Sequence[Row], most: int) -> list[Row]:

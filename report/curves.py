@@ -1,6 +1,7 @@
 """Loss curves of the report, and second-by-second charts of the trials behind the capacities."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from dropline.app import queries, wording
 from dropline.app.charts import intervals, ramp
@@ -18,18 +19,22 @@ def loss(scope: Scope, figures: Sequence[Row]) -> Section:
         asked = {"configuration_ids": ids, "basis": basis, "run_id": None, "each_run": False}
         rows = queries.ask(scope.warehouse, "loss_by_rate", **asked).to_pandas()
         steps = dict(iter(rows.groupby("configuration_id")))
-        for figure in measured:
-            if len(some := steps.get(figure["configuration_id"], ())) > 1:
-                label, unit, about = scope.labels[figure["configuration_id"]], figure["rate_unit"], spread(figure)
-                drawn = ramp.loss_over_rate(
-                    some.assign(label=label, line=label, backend=figure["backend"]),
-                    figure["loss_limit"],
-                    wording.lost(basis, [unit]),
-                    unit,
-                    f"{figure['shown']} {unit}{f' ({about})' if about else ''}",
-                )
-                charts.append(Chart(label, drawn))
+        found = ((figure, steps.get(figure["configuration_id"], ())) for figure in measured)
+        charts += [_curve(scope, figure, some) for figure, some in found if len(some) > 1]
     return Section("loss", "Loss over the offered rate", tuple(charts))
+
+
+def _curve(scope: Scope, figure: Row, steps: Any) -> Chart:
+    """Return the chart of a configuration; `steps` are its rows of `loss_by_rate`, a data frame."""
+    label, unit, about = scope.labels[figure["configuration_id"]], figure["rate_unit"], spread(figure)
+    drawn = ramp.loss_over_rate(
+        steps.assign(label=label, line=label, backend=figure["backend"]),
+        figure["loss_limit"],
+        wording.lost(figure["loss_basis"], [unit]),
+        unit,
+        f"{figure['shown']} {unit}{f' ({about})' if about else ''}",
+    )
+    return Chart(label, drawn)
 
 
 def seconds(scope: Scope) -> Section:
