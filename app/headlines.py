@@ -33,7 +33,8 @@ _MORE: Final = ("testbed", "tool", "configuration", "method", "campaign")
 # What `fastest` and the texts about it read of a set-up.
 COLUMNS: Final = (
     *(*_MAIN, *_MORE, "protocol", "threads", "cpus", "origin", "rate", "rate_unit"),
-    *("ci_low", "ci_high", "interval_kind", "loss_limit", "status", "qualifier", "runs", "configuration_id"),
+    *("ci_low", "ci_high", "interval_kind", "last_passing_rate", "first_exceeding_rate"),
+    *("status", "qualifier", "runs", "configuration_id"),
 )
 
 
@@ -160,7 +161,8 @@ def certainty(best: Row) -> str:
         return f"A ramp ended below the limit ({runs}): offer a higher rate to find it."
     reach = (high - low) / 2 / best["rate"]
     estimates = [wording.about(end, low, high) for end in (low, high)]
-    ends = [wording.number(end) for end in (estimates if is_estimate else wording.steps(low, high, best["loss_limit"]))]
+    steps = best["last_passing_rate"], best["first_exceeding_rate"]
+    ends = [wording.number(end) for end in (estimates if is_estimate else steps)]
     said = f"The limit is between {ends[0]} and {ends[1]} {f'(95 %, {runs})' if is_estimate else f'offered ({runs})'}."
     return f"{said} That is wide, ± {100 * reach:.0f} %: the runs differ." if is_estimate and reach > WIDE else said
 

@@ -91,25 +91,22 @@ def interval(low: float | None, high: float | None) -> str:
     return f"{number(low)} to {number(high)}" if is_known(high) else f"≥ {number(low)}"
 
 
-def capacity_range(kind: str | None, low: float | None, high: float | None, limit: float | None) -> str:
+def capacity_range(
+    kind: str | None, low: float | None, high: float | None, passing: float | None, exceeding: float | None
+) -> str:
     """Return the range of the rate at the loss limit, after its kind; a dash if unknown.
 
-    `bracket 8,500 to 10,000 offered`, `95 % interval 12,240 to 13,760`, `limit not reached`. The ends of a bracket are
-    the tested steps: as goodput, the lower could lie below the figure. Those of an interval are estimates, rounded to
-    the interval's precision.
+    `bracket 8,500 to 10,000 offered`, `95 % interval 12,240 to 13,760`, `limit not reached`. A bracket is shown by its
+    steps `passing` and `exceeding`: as goodput, `low` could lie below the figure. The ends of an interval, `low` and
+    `high`, are estimates, rounded to its precision.
     """
     if kind not in RANGES or not is_known(low):
         return "-"
     if not is_known(high):
         return "limit not reached"
-    offered = " offered" if kind == "bracket" else ""
-    low, high = steps(low, high, limit) if offered else (about(low, low, high), about(high, low, high))
-    return f"{RANGES[kind]} {interval(low, high) if low else f'below {number(high)}'}{offered}"
-
-
-def steps(low: float, high: float, limit: float | None) -> tuple[float, float]:
-    """Return the offered rates at the ends of a bracket, which is in goodput at the loss `limit`."""
-    return low / (1 - (limit or 0)), high / (1 - (limit or 0))
+    if kind == "bracket":
+        return f"{RANGES[kind]} {interval(passing, exceeding) if low else f'below {number(exceeding)}'} offered"
+    return f"{RANGES[kind]} {interval(about(low, low, high), about(high, low, high))}"
 
 
 def about(value: float, low: float | None, high: float | None, *, down: bool = False) -> float:

@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.plots import publish, table
-from benchmarks.ramps import JUDGED_STEPS, SHAPES, trials_of
+from benchmarks.ramps import SHAPES, judged_steps, trials_of
 from dropline.inference.changes import (
     ALPHAS,
     Brackets,
@@ -312,7 +312,7 @@ def measured(
     sustained = draw(case, count) / 10_000
     runs, offered, loss = trials_of(random, sustained, step, phase, shape)
     judged = f"""
-        with {JUDGED_STEPS},
+        with {judged_steps()},
         {sql("run_brackets")}
         select rate, rate_interpolated, crossing_low, crossing_high, bracket_low, bracket_high
         from run_capacities order by run_id

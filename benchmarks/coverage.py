@@ -19,7 +19,7 @@ from rich.progress import track
 from scipy import optimize, stats
 
 from benchmarks.plots import publish, table
-from benchmarks.ramps import JUDGED_STEPS, LIMIT, SHAPES, trials_of
+from benchmarks.ramps import LIMIT, SHAPES, judged_steps, trials_of
 from dropline.measure.macros import ROOT, looked_up, sql
 
 if TYPE_CHECKING:
@@ -73,12 +73,17 @@ def main() -> None:
     if "--calibrate" in sys.argv[1:]:
         _write_constants()
         return
-    parts = [_introduction(), _shapes(), _noise(), _disturbances(), _pairs(), _ending_too_soon()]
+    parts = [_introduction(), _shapes(), _noise(), _disturbances(), _exchanges(), _pairs(), _ending_too_soon()]
     publish("coverage", "\n\n".join(parts) + "\n")
 
 
 def judged(
-    sustained: Floats, step: float, shape: str, noise: np.random.Generator, last: Floats | float = np.inf
+    sustained: Floats,
+    step: float,
+    shape: str,
+    noise: np.random.Generator,
+    last: Floats | float = np.inf,
+    second: float = 0,
 ) -> duckdb.DuckDBPyConnection:
     """Run ramps and judge them with the models' SQL: tables run_capacity and capacity.
 
@@ -89,6 +94,7 @@ def judged(
         shape: one of SHAPES.
         noise: of single trials and of the grid.
         last: where the ramps end, at the latest; broadcast to `sustained`.
+        second: what a second exchange loses, divided by what the first does.
     """
     phase = noise.uniform(0, 1, (len(sustained), 1))
     runs, offered, loss = trials_of(noise, sustained, step, phase, shape)
@@ -99,7 +105,7 @@ def judged(
     connection.execute(looked_up())
     steps_judged = f"""
         create table run_capacity as
-        with {JUDGED_STEPS},
+        with {judged_steps(second)},
         {sql("run_brackets")}
         select * from run_capacities
     """  # noqa: S608 - the text is ours
@@ -120,10 +126,15 @@ def judged(
 
 
 def capacities(
-    sustained: Floats, step: float, shape: str, noise: np.random.Generator, last: Floats | float = np.inf
+    sustained: Floats,
+    step: float,
+    shape: str,
+    noise: np.random.Generator,
+    last: Floats | float = np.inf,
+    second: float = 0,
 ) -> Capacities:
     """Return the models' results for sets of runs; see `judged`."""
-    with judged(sustained, step, shape, noise, last) as connection:
+    with judged(sustained, step, shape, noise, last, second) as connection:
         found = connection.execute("""
             select ci_low, coalesce(ci_high, 'inf'::double) as ci_high, interval_kind = 'confidence' as is_confidence
             from capacity order by configuration_id
@@ -227,6 +238,21 @@ def _disturbances() -> str:
     return (
         "## When runs are neither normal nor independent\n\nSteps of 5 %, logistic loss of 10 %. Truth is the "
         "mean of the runs, without what dips take away.\n\n" + table(["runs", *head], rows)
+    )
+
+
+def _exchanges() -> str:
+    noise = np.random.default_rng(2131)
+    rows = []
+    for second in (0.25, 0.5, 1):
+        truth = TRUTH * (1 - second * LIMIT)
+        for step in STEPS:
+            found = [capacities(_normal(noise, 9), step, shape, noise, second=second) for shape in SHAPES]
+            rows.append([f"{second:g}", f"{step:.0%}", *(f"{each.coverage(truth):.1%}" for each in found)])
+    return (
+        "## When both exchanges lose\n\nWhat the second exchange of DHCP loses, divided by the first's loss; nine runs. "
+        "Truth is the leases per second completed where the first exchange's loss reaches the limit.\n\n"
+        + table(["second", "step", *SHAPES], rows)
     )
 
 

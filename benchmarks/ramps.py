@@ -21,14 +21,19 @@ REACH: Final = (0.6, 1.5)  # first and last rate of a ramp, as multiples of the 
 WAITING: Final = 64  # capacity of the M/M/1/K server's queue
 
 
-JUDGED_STEPS: Final = f"""judged_steps as (
-    select
-        run_id, 'isc' as loss_goal, {LIMIT} as loss_limit, 'worst_exchange' as loss_basis, offered_rate,
-        offered_rate * (1 - loss_ratio) as achieved_rate, loss_ratio, false as is_generator_limited,
-        false as is_pace_lost, false as is_unsustained
-    from trials
-)"""  # noqa: S608 - the text is ours
-"""The initial CTE of the models' run_brackets(), over a table `trials` of rows of `trials_of`."""
+def judged_steps(second: float = 0) -> str:
+    """Return the initial CTE of the models' run_brackets(), over a table `trials` of rows of `trials_of`.
+
+    `second` is what the second exchange loses, divided by what the first does.
+    """
+    return f"""judged_steps as (
+        select
+            run_id, 'isc' as loss_goal, {LIMIT} as loss_limit, 'worst_exchange' as loss_basis, offered_rate,
+            offered_rate * (1 - loss_ratio) * (1 - {second} * loss_ratio) as achieved_rate,
+            1 - (1 - loss_ratio) * (1 - {second} * loss_ratio) as loss_lease,
+            loss_ratio, false as is_generator_limited, false as is_pace_lost, false as is_unsustained
+        from trials
+    )"""  # noqa: S608 - the text is ours
 
 
 def _logistic(width: float) -> Callable[[Floats], Floats]:

@@ -60,7 +60,7 @@ def run(knee: float, shape: str, plan: Plan, noise: np.random.Generator, disturb
         if noise.random() < disturbed:
             today *= noise.uniform(0.7, 0.9)
         loss = float(SHAPES[shape](np.array(rate / today)))
-        trials.append(Trial(rate, {GOAL.basis: loss}, rate * (1 - loss)))
+        trials.append(Trial(rate, {GOAL.basis: loss, "lease": loss}, rate * (1 - loss)))
     return trials
 
 

@@ -1,6 +1,6 @@
 {#-
     The one definition of a run's capacity: from `judged_steps` (run_id, loss_goal, loss_limit, loss_basis, offered_rate,
-    achieved_rate, loss_ratio and three marks) to `run_capacities`, one row per run and loss goal.
+    achieved_rate, loss_ratio, loss_lease and three marks) to `run_capacities`, one row per run and loss goal.
 -#}
 {% macro run_brackets() -%}
 with_excess as (
@@ -52,6 +52,8 @@ bracketed as (
         {{ value_at_highest('loss_ratio', 'offered_rate') }} filter (where passes) as last_passing_loss,
         {{ value_at_highest('is_generator_limited', 'offered_rate') }} filter (where passes) as is_last_passing_limited,
         any_value(loss_ratio) filter (where offered_rate = first_exceeding_rate) as first_exceeding_loss,
+        {{ value_at_highest('loss_lease', 'offered_rate') }} filter (where passes) as last_passing_loss_lease,
+        any_value(loss_lease) filter (where offered_rate = first_exceeding_rate) as first_exceeding_loss_lease,
         any_value(excess) filter (where offered_rate = first_exceeding_rate) as first_excess,
         min(offered_rate) filter (where offered_rate > first_exceeding_rate) as next_rate,
         min(offered_rate) filter (where offered_rate > first_exceeding_rate and excess is not null) as next_known_rate,
@@ -75,9 +77,7 @@ with_status as (
 
     select
         *,
-        -- goodput at the ends of the bracket: the loss there would be the limit
-        (1 - loss_limit) * last_passing_rate as bracket_low,
-        (1 - loss_limit) * first_exceeding_rate as bracket_high,
+        {{ share_of_bracket('last_passing_loss', 'first_exceeding_loss', 'loss_limit', otherwise=0) }} as share_low,
         case
             when next_rate = next_known_rate
                 then
@@ -100,7 +100,11 @@ with_shares as (
 
     select
         *,
-        {{ share_of_bracket('last_passing_loss', 'first_exceeding_loss', 'loss_limit', otherwise=0) }} as share_low,
+        -- what a request yields where the loss is the limit: less than 1 - limit if several exchanges lose
+        coalesce(
+            1 - last_passing_loss_lease - share_low * (first_exceeding_loss_lease - last_passing_loss_lease),
+            1 - loss_limit
+        ) as goodput_ratio,
         {{ share_of_bracket(
             log_of_loss('last_passing_loss'), log_of_loss('first_exceeding_loss'), log_of_loss('loss_limit'), otherwise=1
         ) }} as share_by_logarithm,
@@ -116,6 +120,8 @@ with_mirrored_line as (
 
     select
         *,
+        goodput_ratio * last_passing_rate as bracket_low,
+        goodput_ratio * first_exceeding_rate as bracket_high,
         -- a line that falls short of the low estimate contradicts it: it may as well be too low by as much
         share_low + abs(share_of_line - share_low) as share_by_line
     from with_shares
@@ -158,8 +164,8 @@ run_capacities as (
     select
         {{ all_but(
             'with_crossing',
-            'first_excess, next_rate, next_known_rate, next_excess, first_excess_rate, '
-            ~ 'share_low, share_by_logarithm, share_of_line, share_by_line, share_high'
+            'last_passing_loss_lease, first_exceeding_loss_lease, first_excess, next_rate, next_known_rate, '
+            ~ 'next_excess, first_excess_rate, goodput_ratio, share_low, share_by_logarithm, share_of_line, share_by_line, share_high'
         ) }},
         case when status = 'bracketed' then (crossing_low + crossing_high) / 2 end as rate_interpolated
     from with_crossing
@@ -230,6 +236,7 @@ judged_steps as (
         is_generator_limited,
         is_pace_lost,
         coalesce(is_unsustained or error_ratio > error_limit, false) as is_unsustained,
+        loss_lease,
         coalesce({{ loss_on('loss_basis') }}, {{ refused_basis() }}) as loss_ratio
     from run_steps
     where
@@ -304,6 +311,8 @@ select
     with_bounds.interval_kind,
     with_bounds.ci_low,
     with_bounds.ci_high,
+    with_bounds.last_passing_rate,
+    with_bounds.first_exceeding_rate,
     with_bounds.rate_interpolated,
     with_bounds.run_correlation,
     with_bounds.status

@@ -126,6 +126,9 @@ summarised as (
         min(case when status = 'bracketed' then bracket_low else crossing_low end) filter (where not is_outlier)
             as bracket_low,
         max(case when crossing_high is not null then bracket_high end) filter (where not is_outlier) as bracket_high,
+        min(coalesce(last_passing_rate, 0)) filter (where not is_outlier) as last_passing_rate,
+        max(case when crossing_high is not null then first_exceeding_rate end) filter (where not is_outlier)
+            as first_exceeding_rate,
         case
             when count(*) filter (where not is_outlier) >= 8 and count(*) = count(started_at)
                 then sum(deviation * next_deviation) / nullif(sum(deviation * deviation), 0)

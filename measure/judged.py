@@ -20,6 +20,7 @@ _COLUMNS: Final = pa.schema(
         ("offered_rate", pa.float64()),
         ("achieved_rate", pa.float64()),
         ("loss_ratio", pa.float64()),
+        ("loss_lease", pa.float64()),
         ("is_generator_limited", pa.bool_()),
         ("is_unsustained", pa.bool_()),
     ]
@@ -69,7 +70,7 @@ def rates_of_runs(runs: Iterable[Told], goals: Iterable[Goal]) -> pa.Table:
     rows = [
         (
             *(configuration, number, goal.name, goal.limit, goal.basis, goal.exceed_ratio),
-            *(float(trial.rate), trial.achieved, trial.losses[goal.basis], trial.is_limited),
+            *(float(trial.rate), trial.achieved, trial.losses[goal.basis], trial.losses["lease"], trial.is_limited),
             trial.is_unsustained or trial.errors > goal.error_limit,
         )
         for configuration, number, trials in runs

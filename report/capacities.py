@@ -100,7 +100,8 @@ def spread(row: Row) -> str:
 
 
 def _range(row: Row) -> str:
-    return wording.capacity_range(row["interval_kind"], row["ci_low"], row["ci_high"], row["loss_limit"])
+    shown = ("interval_kind", "ci_low", "ci_high", "last_passing_rate", "first_exceeding_rate")
+    return wording.capacity_range(*(row[name] for name in shown))
 
 
 def _runs(row: Row) -> str:

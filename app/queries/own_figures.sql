@@ -22,8 +22,8 @@ figures as (
         rate_unit,
         case when interval_kind = 'confidence' then ' (95 %)' else ' offered' end as kind,
         -- as goodput, the lower step could lie below what passed there
-        case when interval_kind = 'confidence' then ci_low else ci_low / (1 - loss_limit) end as low,
-        case when interval_kind = 'confidence' then ci_high else ci_high / (1 - loss_limit) end as high,
+        case when interval_kind = 'confidence' then ci_low else last_passing_rate end as low,
+        case when interval_kind = 'confidence' then ci_high else first_exceeding_rate end as high,
         runs,
         status,
         quality

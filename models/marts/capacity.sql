@@ -101,6 +101,8 @@ select
     capacity.interval_kind,
     capacity.ci_low,
     capacity.ci_high,
+    capacity.last_passing_rate,
+    capacity.first_exceeding_rate,
     capacity.rate_interpolated,
     capacity.stdev_interpolated,
     capacity.crossing_low,

@@ -26,6 +26,8 @@ select
     run_capacity.rate_interpolated,
     run_capacity.crossing_low,
     run_capacity.crossing_high,
+    run_capacity.bracket_low,
+    run_capacity.bracket_high,
     run_capacity.last_passing_rate,
     run_capacity.last_passing_loss,
     run_capacity.first_exceeding_rate,

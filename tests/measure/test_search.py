@@ -28,7 +28,7 @@ PLAN = Plan(300, 25_000, 0.02)
 def lossy(rate, knee=KNEE, **more):
     """A trial of a server that answers `knee` a second, whatever comes."""
     loss = max(0.0, 1 - knee / rate)
-    return Trial(rate, {"worst_exchange": loss}, rate * (1 - loss), **more)
+    return Trial(rate, {"worst_exchange": loss, "lease": loss}, rate * (1 - loss), **more)
 
 
 def searched(answer, goals=(ISC,), plan=PLAN):
@@ -62,7 +62,7 @@ def test_intervals_are_no_wider_than_they_must_be_where_the_loss_sets_in_suddenl
 def test_a_bracket_is_narrowed_until_its_losses_tell_where_the_limit_is():
     def falls(rate, _):
         loss = 0.9 if rate > KNEE else 0.0
-        return Trial(rate, {"worst_exchange": loss}, rate * (1 - loss))
+        return Trial(rate, {"worst_exchange": loss, "lease": loss}, rate * (1 - loss))
 
     low, high = bracket(searched(falls), ISC)
     assert low <= KNEE < high <= 1.006 * low
@@ -84,7 +84,7 @@ def test_a_later_run_begins_where_the_one_before_ended():
 def test_one_search_brackets_several_goals():
     def gradual(rate, _):
         loss = max(0.0, (rate - 5000) / 100_000)
-        return Trial(rate, {"worst_exchange": loss}, rate * (1 - loss))
+        return Trial(rate, {"worst_exchange": loss, "lease": loss}, rate * (1 - loss))
 
     trials = searched(gradual, (NDR, PDR, ISC))
     for goal, truth in ((NDR, 5000), (PDR, 5500), (ISC, 7500)):

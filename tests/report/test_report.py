@@ -13,6 +13,7 @@ from dropline.report.sections import Table
 from tests.commands import dropline
 
 ROOT = Path(__file__).parents[2]
+RANGE = ("interval_kind", "ci_low", "ci_high", "last_passing_rate", "first_exceeding_rate")
 EXAMPLES = ["kea-2.2-backends", "kea-2.2-ha"]
 
 
@@ -29,7 +30,8 @@ def rows_of(made, key):
 
 
 def test_each_measured_figure_stands_in_its_place_with_interval_and_runs(warehouse, examples):
-    known = warehouse.query("select * from leases_per_second where origin = 'measured'").to_pylist()
+    known = warehouse.query("select * from capacity where origin = 'measured' and loss_goal = 'isc'").to_pylist()
+    known = [row for row in known if row["rate_unit"] == "leases/s"]
     servers = {"none": "Single server", "hot-standby": "Hot standby", "load-balancing": "Load balancing"}
     assert len(known) == 12
     for row in known:
@@ -37,8 +39,8 @@ def test_each_measured_figure_stands_in_its_place_with_interval_and_runs(warehou
         head, *rows = examples[f"ISC Kea 2.2.0 {row['protocol']}, leases/s"]
         [line] = [line for line in rows if line[0] == f"{servers[row['ha_mode']]}, {threading}"]
         cell = line[head.index(row["backend"])]
-        assert cell.startswith(f"{wording.rate(row['lps'], '≥')} (")
-        assert wording.capacity_range(row["interval_kind"], row["ci_low"], row["ci_high"], 0.025) in cell
+        assert cell.startswith(f"{wording.rate(row['rate'], '≥')} (")
+        assert wording.capacity_range(*(row[name] for name in RANGE)) in cell
         assert f"{row['runs']} run" in cell
     head, single, multi, *_ = examples["ISC Kea 2.2.0 DHCPv4, leases/s"]
     assert "7 of 9 runs" in single[1]
@@ -107,7 +109,7 @@ def test_bounds_are_shown_as_bounds(changed):
     warehouse = changed(
         f"update capacity set status = 'never_exceeded' where configuration_id = {one}",
         f"update capacity set status = 'exceeded_at_first_step', rate = null, rate_at_most = 444, ci_low = 0, "
-        f"ci_high = 450, interval_kind = 'bracket' where configuration_id = {another}",
+        f"ci_high = 450, first_exceeding_rate = 462, interval_kind = 'bracket' where configuration_id = {another}",
     )
     rows = [row for row in rows_of(content.report(warehouse, EXAMPLES), "capacity-leases-s") if "Leases/s" in row]
     figures = {row["Leases/s"].text: (row["How"].text, row["Rate at the limit"].text) for row in rows}

@@ -13,10 +13,7 @@ baselines as (
 
 rates as (
 
-    select
-        * exclude (campaign, configuration_id),
-        (1 - loss_limit) * last_passing_rate as bracket_low,
-        (1 - loss_limit) * first_exceeding_rate as bracket_high
+    select * exclude (campaign, configuration_id)
     from run_capacity
     where (configuration_id, loss_goal) in (select (baselines.configuration_id, baselines.loss_goal) from baselines)
 
