@@ -91,8 +91,9 @@ order by
     pairs.factor = 'product_version' desc,
     pairs.factor = 'set_up' asc,
     pairs.started_at desc nulls last,
+    baseline.is_newest and treatment.is_newest desc,
     least(baseline.runs, treatment.runs) >= 2 desc,
-    abs(ln(treatment.rate_interpolated / baseline.rate_interpolated)) desc nulls last,
+    round(abs(ln(treatment.rate_interpolated / baseline.rate_interpolated)), 9) desc nulls last,
     treatment.rate desc,
     pairs.treatment_id asc
 limit 1

@@ -82,7 +82,7 @@ class Configurations:
         """Find the configurations whose texts contain all words, ignoring case, and that have the chosen values.
 
         If none has all words, titles and descriptions of campaigns are searched, too. Measured ones come first, then
-        those with a figure, the most frequent unit, and the fastest.
+        those with a figure, the most frequent unit, the newest of each set-up, and the fastest.
         """
         for texts in ("searched", "described"):
             named = np.ones(len(self._known), bool)

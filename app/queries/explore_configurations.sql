@@ -1,5 +1,5 @@
--- Every configuration with its capacity at a goal, its months and tags, and the texts to search in lower case; measured
--- and fast ones first. The months are those of the runs, or that in which the source was published. Published figures
+-- Every configuration with its capacity at a goal, its months and tags, and the texts to search in lower case; measured,
+-- new and fast ones first. The months are those of the runs, or that in which the source was published. Published figures
 -- without a stated limit stand for every goal.
 with
 
@@ -74,5 +74,6 @@ order by
     configurations.origin asc,
     figures.rate is null asc,
     configurations.rate_unit asc,
+    configurations.is_newest desc,
     figures.rate desc,
     configurations.configuration_id asc

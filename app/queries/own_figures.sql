@@ -95,7 +95,7 @@ inner join labels on written.configuration_id = labels.configuration_id
 left join campaigns on written.campaign = campaigns.campaign
 order by
     campaigns.last_batch desc,
-    campaigns.started_on desc nulls last,
+    coalesce(campaigns.last_started_at, campaigns.started_on) desc nulls last,
     written.campaign asc,
     configuration asc,
     written.status asc

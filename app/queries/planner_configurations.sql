@@ -1,4 +1,4 @@
--- The capacities of a protocol against the need, most head-room first, those without a figure last.
+-- The newest capacities of a protocol against the need, most head-room first, those without a figure last.
 select
     capacity.configuration_id,
     capacity.configuration,
@@ -29,6 +29,7 @@ select
 from configurations_meeting($needed_lps, also_missing := true) as met
 inner join capacity on met.configuration_id = capacity.configuration_id
 where capacity.rate_unit = 'leases/s'
+    and capacity.is_newest
     and capacity.loss_goal = 'isc'
     and coalesce(capacity.protocol, $protocol) = $protocol
 order by met.headroom_ratio desc nulls last, met.configuration_id asc

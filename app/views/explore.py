@@ -105,6 +105,7 @@ def _answer(found: explore.Found, compared: headlines.Compared) -> None:
         return
     rated = found.rows.to_pandas().dropna(subset=["rate"])
     own = rated[rated["origin"] == "measured"]
+    own = own[own["is_newest"]] if own["is_newest"].any() else own
     rows: list[headlines.Row] = (own if len(own) else rated).reindex(columns=headlines.COLUMNS).to_dict("records")
     rows = [row | {"name": name} for row, name in zip(rows, headlines.names(rows), strict=True)]
     if best := headlines.fastest(rows):

@@ -32,7 +32,7 @@ FILTERS: Final = {
     "ha_mode": "High availability",
     "campaign": "Campaign",
 }
-FILTERED_BY: Final = ("configuration_id", "origin", "rate_unit", "runs", *FILTERS)
+FILTERED_BY: Final = ("configuration_id", "origin", "rate_unit", "runs", "is_newest", *FILTERS)
 FACTORS: Final = {
     "threading": "Several threads compared with one",
     "ha_mode": "A pair of servers compared with a single one",
@@ -87,6 +87,9 @@ def main() -> None:
     shown = sum(len(each.rows) for each in answer.panels)
     if shown < answer.found:
         st.caption(f"The charts show {shown:,} of {answer.found:,} set-ups.")
+    if answer.earlier:
+        earlier = f"Only the newest results; {answer.earlier:,} earlier ones of the same set-ups are in Trends"
+        st.page_link("views/trends.py", label=earlier, icon=":material/trending_up:")
     st.page_link("views/explore.py", label="Search all set-ups and published figures", icon=":material/search:")
     _throughputs(warehouse)
     _foot(warehouse, totals)
@@ -108,11 +111,15 @@ class Panel(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What the page shows of the set-ups that the filters leave, their number, and the queries behind it."""
+    """What the page shows of the set-ups that the filters leave, how many, and the queries behind it.
+
+    `earlier` results are left out, because a set-up measured every night would hide all others.
+    """
 
     panels: list[Panel]
     effects: list[Panel | None]
     found: int
+    earlier: int
     asked: list[str]
 
 
@@ -156,9 +163,13 @@ def _answer(identity: Identity, goal: str | None, is_published: bool, chosen: tu
         for name, values in zip(FILTERS, chosen, strict=True):
             if values:
                 found = found[found[name].isin(values)]
+        known = len(found)
+        in_panels = found[found["origin"] == "measured"].groupby(["protocol", "rate_unit"]).size()
+        if in_panels.max() > MOST_ROWS and not dict(zip(FILTERS, chosen, strict=True))["campaign"]:
+            found = found[found["is_newest"]]
         panels = [each._replace(asked=behind) for each in _panels(found, table, widgets.open_warehouse(), goal)]
         effects = _effects(found["configuration_id"], goal)
-    return Answer(panels, effects, len(found), list(asked))
+    return Answer(panels, effects, len(found), known - len(found), list(asked))
 
 
 def _panels(found: pd.DataFrame, table: pa.Table, warehouse: Warehouse, goal: str | None) -> list[Panel]:

@@ -14,6 +14,7 @@ from dropline.app.warehouse import Identity, Warehouse
 _SCALING: Final = "Thread scaling"
 _MOST: Final = 30  # pairs in a chart: one screen
 _MOST_ROWS: Final = 200  # of the table
+_MOST_ALIKE: Final = 12  # pairs, before earlier ones of the same set-ups are left out
 _MOST_CAMPAIGNS: Final = 8  # with their descriptions
 _MOST_REMEMBERED: Final = 16  # answers
 
@@ -96,7 +97,7 @@ def _found(identity: Identity, factor: str) -> tuple[pa.Table, pd.DataFrame, lis
     """Return the pairs of a factor, what the page chooses them by, and the queries."""
     with query_log.recorded() as asked:
         found = queries.ask(widgets.open_warehouse(), "ratio_pairs_ratios", factor=factor)
-    named = ["origin", "campaign", "ratio", "ratio_qualifier", "ci_low", "ci_high", "verdict"]
+    named = ["origin", "campaign", "ratio", "ratio_qualifier", "ci_low", "ci_high", "verdict", "is_newest"]
     return found, view_tables.bounded(found.select(named).to_pandas()), list(asked)
 
 
@@ -105,7 +106,11 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
     """Draw the pairs of a factor, those of the chosen campaigns only if there are any."""
     found, pairs, _ = _found(identity, factor)
     pairs = pairs if is_published else pairs[pairs["origin"] == "measured"]
-    pairs = pairs[pairs["campaign"].isin(chosen)] if chosen else pairs
+    every = len(pairs)
+    if chosen:
+        pairs = pairs[pairs["campaign"].isin(chosen)]
+    elif every > _MOST_ALIKE:
+        pairs = pairs[pairs["is_newest"]]
     total, effect, counts = len(pairs), _effect(pairs, factor), _counts(pairs)
     shown = pairs.head(_MOST_ROWS)
     known = {name: shown[name].to_numpy() for name in ("ratio", "sign")}
@@ -115,7 +120,8 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
     drawn = pairs.dropna(subset="ratio").head(_MOST)
     title, detail = f"{wording.FACTORS[factor]}: ratio of the rates", f"{counts}; light: 95 % interval"
     chart = panel.ratios(drawn, title, detail) if len(drawn) else None
-    notes = []
+    earlier = 0 if chosen else every - total
+    notes = [f"Only the newest results; choose campaigns for {earlier:,} earlier pairs."] if earlier else []
     described = (
         pairs.head(_MOST).dropna(subset=["campaign_description"]).groupby("campaign")["campaign_description"].first()
     )

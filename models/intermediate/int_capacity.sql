@@ -107,7 +107,8 @@ described as (
         configurations.rate_unit,
         configurations.drop_time_s,
         configurations.first_started_at,
-        configurations.last_started_at
+        configurations.last_started_at,
+        configurations.is_newest
     from capacities
     inner join configurations on capacities.configuration_id = configurations.configuration_id
 

@@ -64,6 +64,40 @@ combined as (
     union all
     select * from published_configurations
 
+),
+
+undated as (
+
+    select
+        *,
+        {{ undated('unnamed_folder') }} as undated_folder
+    from combined
+
+),
+
+with_newest as (
+
+    select
+        *,
+        origin = 'published'
+        or (
+            campaign = first_value(campaign) over newest_first
+            and configuration_id = first_value(configuration_id) over newest_night_first
+        ) as is_newest
+    from undated
+    window
+        newest_first as (
+            partition by {{ set_up_columns() }}
+            order by last_started_at desc nulls last, campaign desc
+        ),
+        newest_night_first as (
+            partition by
+                {{ set_up_columns() }}, campaign, product_version, backend_version, packet_queue_size, tool_version,
+                drop_time_s
+            order by last_started_at desc nulls last, unnamed_folder desc, configuration_id
+        )
+
 )
 
-select * from combined
+select {{ all_but('with_newest', 'undated_folder') }}
+from with_newest

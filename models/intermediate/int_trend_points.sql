@@ -23,8 +23,7 @@ rated_runs as (
 
     select
         runs.*,
-        -- the date of a nightly folder is time
-        regexp_replace(runs.unnamed_folder, '(19|20)[0-9]{2}[-_.]?[01][0-9][-_.]?[0-3][0-9]', '') as undated_folder,
+        {{ undated('runs.unnamed_folder') }} as undated_folder,
         run_capacity.loss_goal,
         run_capacity.rate,
         run_capacity.rate_interpolated,
@@ -44,10 +43,7 @@ points as (
 
     select
         *,
-        {{ surrogate_key(
-            'product, protocol, backend, threading, threads, ha_mode, scenario, testbed, tool, method, undated_folder, '
-            ~ 'rate_unit, loss_goal'
-        ) }} as series_id,
+        {{ surrogate_key(set_up_columns() ~ ', loss_goal') }} as series_id,
         concat_ws(
             ' ', product, protocol, backend,
             case when threading = 'multi' and threads is not null then 'multi x' || threads else threading end,

@@ -121,7 +121,8 @@ select
     coalesce(judged.quality, 'ok') as quality,
     coalesce(judged.findings, {{ list_of([]) }}) as findings,
     {{ utc_time('capacity.first_started_at') }} as first_started_at,
-    {{ utc_time('capacity.last_started_at') }} as last_started_at
+    {{ utc_time('capacity.last_started_at') }} as last_started_at,
+    capacity.is_newest
 from capacity
 left join judged
     on capacity.configuration_id = judged.configuration_id

@@ -31,6 +31,7 @@ select
     server_config_id,
     runs,
     cast(trials as bigint) as trials,
+    is_newest,
     {{ utc_time('first_started_at') }} as first_started_at,
     {{ utc_time('last_started_at') }} as last_started_at
 from configurations

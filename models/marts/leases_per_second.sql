@@ -53,6 +53,7 @@ select
     quality,
     findings,
     first_started_at,
-    last_started_at
+    last_started_at,
+    is_newest
 from capacity
 where rate_unit = 'leases/s' and loss_goal = 'isc'

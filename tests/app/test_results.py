@@ -2,7 +2,7 @@
 
 from dropline.app import queries
 from dropline.app.warehouse import Warehouse
-from tests.app.shown import links, rows
+from tests.app.shown import links, rows, said
 from tests.homes import changed
 
 
@@ -26,3 +26,22 @@ def test_findings_of_older_batches_are_not_fresh(warehouse_home, tmp_path):
 def test_an_empty_lake_has_nothing_fresh(published_home):
     nothing = Warehouse.open(published_home / "warehouse.duckdb")
     assert queries.row(nothing, "results_freshness") == {"last_started_at": None, "last_batch": None, "campaigns": []}
+
+
+def test_nights_of_one_set_up_do_not_hide_the_others(open_page, warehouse_home, tmp_path):
+    one = "(select min(configuration_id) from runs where configuration = 'ISC Kea 2.2.0 DHCPv4 memfile single')"
+    night = "insert into {0} select {0}.* replace ('night' || night as {1}{2}) from {0}, range(20) as nights(night) where {1} = "
+    older = ", 'night' || night as campaign, false as is_newest"
+    home = changed(
+        warehouse_home,
+        tmp_path,
+        night.format("ratios", "baseline_configuration_id", "") + one,
+        night.format("capacity", "configuration_id", older) + one,
+        night.format("configurations", "configuration_id", older) + one,
+        "update capacity set rate = 20000 where campaign like 'night%'",
+    )
+    told = said(open_page(home))
+    assert "memfile, 1 thread: at least 12,170 leases/s" in told
+    assert "Only the newest results; 20 earlier ones of the same set-ups are in Trends" in links(open_page(home))
+    assert "20,000 leases/s" in said(open_page(home, only_campaign="night7"))
+    assert "Only the newest results; choose campaigns for 20 earlier pairs." in said(open_page(home, "speedups"))

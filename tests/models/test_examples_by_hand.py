@@ -37,7 +37,7 @@ def test_the_capacity_of_a_run_at_2_5_percent_is_what_a_person_reads(sql, campai
 
 
 def test_the_loss_reaches_the_limit_between_two_steps(sql):
-    # PostgreSQL, run 4: 70/4049 are lost at 1350/s, 117/4649 at 1550/s; 2.5 % of it arrive nowhere.
+    # PostgreSQL, run 4: the first exchange loses 70/4049 at 1350/s and 117/4649 at 1550/s, both lose 120 and 205.
     passing, exceeding, limit = 70 / 4049, 117 / 4649, 0.025
     linear = (limit - passing) / (exceeding - passing)
     logarithmic = math.log(limit / passing) / math.log(exceeding / passing)
@@ -45,17 +45,21 @@ def test_the_loss_reaches_the_limit_between_two_steps(sql):
         """select distinct crossing_low, crossing_high from run_capacity inner join trials using (run_id)
         where loss_goal = 'isc' and source_path like 'runs/v4_mt4_postgresql_none/rep4/%'"""
     )
-    assert estimates == pytest.approx([0.975 * (1350 + share * 200) for share in (linear, logarithmic)])
+    completed = 1 - 120 / 4049 - linear * (205 / 4649 - 120 / 4049)
+    assert estimates == pytest.approx([completed * (1350 + share * 200) for share in (linear, logarithmic)])
 
 
 def test_steps_beyond_the_limit_bound_where_it_was_reached(sql):
-    # PostgreSQL, run 5: 409/5399 are lost at 1800/s, 1046/6299 at 2100/s; the logarithm gives 1666/s goodput.
+    # PostgreSQL, run 5: 409/5399 are lost at 1800/s, 1046/6299 at 2100/s; the logarithm gives more. At 1550/s the first
+    # exchange loses 14/4649, both lose 20; at 1800/s both lose 735.
+    share = (0.025 - 14 / 4649) / (409 / 5399 - 14 / 4649)
+    completed = 1 - 20 / 4649 - share * (735 / 5399 - 20 / 4649)
     excess, next_excess = 1800 * (409 / 5399 - 0.025), 2100 * (1046 / 6299 - 0.025)
     [estimates] = sql(
         """select distinct crossing_high from run_capacity inner join trials using (run_id)
         where loss_goal = 'isc' and source_path like 'runs/v4_mt4_postgresql_none/rep5/%'"""
     )
-    assert estimates == pytest.approx([0.975 * (1800 - excess * 300 / (next_excess - excess))])
+    assert estimates == pytest.approx([completed * (1800 - excess * 300 / (next_excess - excess))])
 
 
 def test_nine_runs_are_averaged_as_isc_does_it(sql):

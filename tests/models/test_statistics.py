@@ -83,17 +83,20 @@ def test_an_interval_runs_from_students_end_of_the_low_estimates_to_that_of_the_
 
 def test_a_bracket_runs_from_the_lowest_passing_to_the_highest_exceeding_step(sql):
     found = sql(
-        """select capacity.ci_low, capacity.ci_high, any_value(0.975 * steps.low), any_value(0.975 * steps.high)
+        """select
+            capacity.last_passing_rate, capacity.first_exceeding_rate, capacity.ci_low, capacity.ci_high, steps.runs
         from capacity inner join (
-            select configuration_id, min(last_passing_rate) as low, max(first_exceeding_rate) as high
+            select configuration_id, list([last_passing_rate, first_exceeding_rate, bracket_low, bracket_high]) as runs
             from run_capacity where loss_goal = 'isc' group by configuration_id
         ) as steps using (configuration_id)
-        where loss_goal = 'isc' and interval_kind = 'bracket' and status = 'bracketed' and outlier_runs = 0
-        group by all"""
+        where loss_goal = 'isc' and interval_kind = 'bracket' and status = 'bracketed' and outlier_runs = 0"""
     )
     assert len(found) >= 3
-    for low, high, lowest, highest in found:
-        assert (low, high) == pytest.approx((lowest, highest))
+    for *ends, runs in found:
+        passing, exceeding, low, high = zip(*runs, strict=True)
+        assert ends == [min(passing), max(exceeding), min(low), max(high)]
+        # two exchanges lose between one and two times the limit
+        assert all(0.95 <= goodput / rate < 0.976 for goodput, rate in zip(low, passing, strict=True))
 
 
 def test_runs_that_resemble_their_neighbours_widen_the_interval(sql, estimates):
