@@ -100,13 +100,16 @@ def capacity_range(
     steps `passing` and `exceeding`: as goodput, `low` could lie below the figure. The ends of an interval, `low` and
     `high`, are estimates, rounded to its precision.
     """
+    if kind == "bracket":
+        low, high = passing, exceeding
     if kind not in RANGES or not is_known(low):
         return "-"
     if not is_known(high):
         return "limit not reached"
-    if kind == "bracket":
-        return f"{RANGES[kind]} {interval(passing, exceeding) if low else f'below {number(exceeding)}'} offered"
-    return f"{RANGES[kind]} {interval(about(low, low, high), about(high, low, high))}"
+    if kind == "confidence":
+        low, high = about(low, low, high), about(high, low, high)
+    offered = " offered" if kind == "bracket" else ""
+    return f"{RANGES[kind]} {interval(low, high) if low else f'below {number(high)}'}{offered}"
 
 
 def about(value: float, low: float | None, high: float | None, *, down: bool = False) -> float:

@@ -165,7 +165,7 @@ def _answer(identity: Identity, goal: str | None, is_published: bool, chosen: tu
                 found = found[found[name].isin(values)]
         known = len(found)
         in_panels = found[found["origin"] == "measured"].groupby(["protocol", "rate_unit"]).size()
-        if in_panels.max() > MOST_ROWS and not dict(zip(FILTERS, chosen, strict=True))["campaign"]:
+        if in_panels.max() > headlines.MOST_ALIKE and not dict(zip(FILTERS, chosen, strict=True))["campaign"]:
             found = found[found["is_newest"]]
         panels = [each._replace(asked=behind) for each in _panels(found, table, widgets.open_warehouse(), goal)]
         effects = _effects(found["configuration_id"], goal)

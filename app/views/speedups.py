@@ -14,7 +14,6 @@ from dropline.app.warehouse import Identity, Warehouse
 _SCALING: Final = "Thread scaling"
 _MOST: Final = 30  # pairs in a chart: one screen
 _MOST_ROWS: Final = 200  # of the table
-_MOST_ALIKE: Final = 12  # pairs, before earlier ones of the same set-ups are left out
 _MOST_CAMPAIGNS: Final = 8  # with their descriptions
 _MOST_REMEMBERED: Final = 16  # answers
 
@@ -109,7 +108,7 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
     every = len(pairs)
     if chosen:
         pairs = pairs[pairs["campaign"].isin(chosen)]
-    elif every > _MOST_ALIKE:
+    elif every > headlines.MOST_ALIKE:
         pairs = pairs[pairs["is_newest"]]
     total, effect, counts = len(pairs), _effect(pairs, factor), _counts(pairs)
     shown = pairs.head(_MOST_ROWS)

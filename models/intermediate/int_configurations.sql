@@ -94,7 +94,7 @@ with_newest as (
             partition by
                 {{ set_up_columns() }}, campaign, product_version, backend_version, packet_queue_size, tool_version,
                 drop_time_s
-            order by last_started_at desc nulls last, unnamed_folder desc, configuration_id
+            order by last_started_at desc nulls last, unnamed_folder desc, configuration_id asc
         )
 
 )

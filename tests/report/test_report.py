@@ -109,7 +109,8 @@ def test_bounds_are_shown_as_bounds(changed):
     warehouse = changed(
         f"update capacity set status = 'never_exceeded' where configuration_id = {one}",
         f"update capacity set status = 'exceeded_at_first_step', rate = null, rate_at_most = 444, ci_low = 0, "
-        f"ci_high = 450, first_exceeding_rate = 462, interval_kind = 'bracket' where configuration_id = {another}",
+        "ci_high = 450, last_passing_rate = 0, first_exceeding_rate = 462, interval_kind = 'bracket' "
+        f"where configuration_id = {another}",
     )
     rows = [row for row in rows_of(content.report(warehouse, EXAMPLES), "capacity-leases-s") if "Leases/s" in row]
     figures = {row["Leases/s"].text: (row["How"].text, row["Rate at the limit"].text) for row in rows}
