@@ -824,5 +824,6 @@ def main() -> None:
         typer.echo(f"dropline: {error}", err=True)
         sys.exit(1)
     except OSError as error:
-        typer.echo(f"dropline: {error}\n{_remedy(error)} Everything committed before is unchanged.", err=True)
+        told = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else error
+        typer.echo(f"dropline: {told}\n{_remedy(error)} Everything committed before is unchanged.", err=True)
         sys.exit(1)
