@@ -168,6 +168,12 @@ def certainty(best: Row) -> str:
     return f"{said} That is wide, ± {100 * reach:.0f} %: the runs differ." if is_estimate and reach > WIDE else said
 
 
+def changed_level(series: Row) -> str:
+    """Return the last change of a row of `trends_series.sql`: `-5.8 % from run 21 of 30 on: Kea DHCPv4 memfile`."""
+    change = f"{wording.percent(series['last_change'])} from run {series['last_place']} of {series['runs']} on"
+    return f"{change}: {series['label']}"
+
+
 def lead(best: Row, rows: Sequence[Row], compared: Compared) -> str:
     """Return the lead of the fastest over other threads, versions and backends of its testbed; empty if none.
 

@@ -9,6 +9,7 @@ from dropline.report.sections import Block, Cell, Section, Table
 
 TONES: Final = {"faster": "good", "slower": "bad"}
 FACTORS: Final = {"threading": "Multithreading", "ha_mode": "High availability", "backend": "Backends"}
+MOST_SERIES: Final = 3  # whose level changed
 
 
 def pairs(scope: Scope, figures: Sequence[Row]) -> list[Row]:
@@ -95,6 +96,13 @@ def between_versions(scope: Scope) -> list[str]:
     known = {*scope.ids}
     own = [row["verdict"] for row in pairs if {row["configuration_id_a"], row["configuration_id_b"]} <= known]
     return [f"{title}: {headlines.changes(own)}."] if own else []
+
+
+def changed_levels(scope: Scope) -> list[str]:
+    """Say which series end at another level than they began, if their newest result is in the report."""
+    known = queries.ask(scope.warehouse, "trends_series", loss_goal=None).to_pylist()
+    changed = [each for each in known if each["changes"] and each["newest_id"] in scope.ids]
+    return [f"{headlines.changed_level(each)}." for each in changed[:MOST_SERIES]]
 
 
 def what_was_shown(found: Sequence[Row]) -> Iterable[Block]:

@@ -320,8 +320,7 @@ def _version_changes(warehouse: Warehouse, goal: str | None) -> None:
         st.page_link("views/versions.py", label="Set-up by set-up", icon=":material/compare_arrows:")
     for series in queries.ask(warehouse, "trends_series", loss_goal=goal).to_pylist()[:MOST_SERIES]:
         if series["changes"]:
-            change = f"{wording.percent(series['last_change'])} from run {series['last_place']} of {series['runs']} on"
-            links.to_trend(warehouse, goal, series["series_id"], wording.plain(f"{change}: {series['label']}"))
+            links.to_trend(warehouse, goal, series["series_id"], wording.plain(headlines.changed_level(series)))
 
 
 def _throughputs(warehouse: Warehouse) -> None:

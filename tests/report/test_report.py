@@ -136,6 +136,15 @@ def test_pairs_that_were_not_measured_in_turn_and_widened_intervals_are_named(wa
     assert "widened" not in said(alternating, "capacity-leases-s")
 
 
+def test_a_series_that_changed_its_level_is_among_the_answers(changed):
+    warehouse = changed(
+        "update trends set is_change = true, change_ratio = 0.9 where place = 4 and loss_goal = 'isc' "
+        "and configuration = 'ISC Kea 2.2.0 DHCPv4 memfile single'"
+    )
+    summary, *_ = content.report(warehouse, EXAMPLES).sections
+    assert "-10.0 % from run 4 of 9 on: ISC Kea DHCPv4 memfile single · perfdhcp · kea-netns-2core." in summary.blocks
+
+
 def test_throughput_that_no_ramp_gave_has_its_table(changed, tables_of):
     into = "insert into {} by name select 'f' as configuration_id, "
     warehouse = changed(
