@@ -145,9 +145,7 @@ def _authoritative(settings: Mapping[str, _Setting]) -> Row:
 
 
 def _threading(threads: int | None) -> Row:
-    if threads is None:
-        return {"threading": None, "threads": None}
-    return {"threading": "multi" if threads > 1 else "single", "threads": threads}
+    return {"threading": threads and ("multi" if threads > 1 else "single"), "threads": threads}
 
 
 def _whole(settings: Mapping[str, _Setting], key: str, default: int, most: int) -> int | None:
