@@ -20,13 +20,13 @@ described_campaigns as (
 
 ),
 
--- set-ups in folders of their own that the configuration of the server does not tell apart
+-- set-ups that the server's configuration does not tell apart, but words of their folders; dates and numbers count runs
 alike_in_folders as (
 
     select hash(campaign, {{ configuration_columns() }}) as configuration_hash
     from trials
     group by hash(campaign, {{ configuration_columns() }})
-    having count(distinct context_path) > 1
+    having count(distinct {{ with_any_number('context_path') }}) > 1
 
 )
 
