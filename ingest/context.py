@@ -225,11 +225,11 @@ class Context:
         told = {*([_BANNER] if of_banner else []), *([_FILE_NAME] if own_words else [])}
         said = " ".join([*dict.fromkeys(of_banner.split()), *own_words])
         # If a source of the trial's own describes its set-up, its folder is only where it is kept.
-        if folder != "." and not any(
-            by not in {_NAMES, _DEFAULTS} and (column in _SET_UP or (by == "path" and column != "repetition"))
-            for column, _, by in self.claims
-        ):
+        own = {by for column, _, by in self.claims if column in _SET_UP or (by == "path" and column != "repetition")}
+        if folder != "." and own <= {_NAMES, _DEFAULTS}:
             folder, said, told = ".", f"{folder}/{said}" if said else folder, {"path", *told}
+        elif folder != "." and all(by.startswith((_NAMES, _DEFAULTS, _SERVER)) for by in own):
+            sources["context_path"] = "path"  # the configuration may be that of several folders
         if told:
             sources["name_words"] = ", ".join(sorted(told, reverse=True))
         return {"context_path": folder, "name_words": said or None}
@@ -492,14 +492,15 @@ def _claims(
 
 
 def _server_claims(server: ServerConfig, claims: list[Claim]) -> Iterator[Claim]:
-    source = f"{_SERVER}{server.path}"
-    for column in _SERVER_COLUMNS:
-        if server.row.get(column) is not None:
-            yield column, server.row[column], source
-    if server.row.get("threading") is not None or server.row.get("product") != kea.PRODUCT:
-        return
+    source, row = f"{_SERVER}{server.path}", server.row
     version = next((value for column, value, _ in claims if column == "product_version"), None)
-    default = kea.default_threading(str(version)) if version else None
+    is_unsaid = row.get("threading") is None and row.get("product") == kea.PRODUCT
+    default = kea.default_threading(str(version)) if version and is_unsaid else None
+    if default == "single":  # then the sizes have no effect
+        row = row | {"threads": None, "packet_queue_size": None}
+    for column in _SERVER_COLUMNS:
+        if row.get(column) is not None:
+            yield column, row[column], source
     for column, word in normalise("threading", default).items():
         yield column, word, f"{source} (default of {kea.PRODUCT} {version})"
 

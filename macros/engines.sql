@@ -220,6 +220,19 @@
     r'{{ pattern }}'
 {%- endmacro %}
 
+{#- A text with `#` for each number and hash. -#}
+{% macro with_any_number(text) -%}
+    {{ adapter.dispatch('with_any_number', 'dropline')(text) }}
+{%- endmacro %}
+
+{% macro duckdb__with_any_number(text) -%}
+    regexp_replace({{ text }}, '[0-9a-f]{7,40}|[0-9]+', '#', 'g')
+{%- endmacro %}
+
+{% macro spark__with_any_number(text) -%}
+    regexp_replace({{ text }}, '[0-9a-f]{7,40}|[0-9]+', '#')
+{%- endmacro %}
+
 {#- The text of one key of a JSON object. -#}
 {% macro json_text(json, key) -%}
     {{ adapter.dispatch('json_text', 'dropline')(json, key) }}

@@ -28,19 +28,44 @@ in_columns as (
 
 ),
 
--- as in configuration_facts: $.Dhcp4."multi-threading" is multi-threading; entries from the fiftieth on as a whole
-nodes as (
+-- as in configuration_facts: $.Dhcp4."multi-threading" is multi-threading, a hook has its name for its number; entries
+-- from the fiftieth on as a whole
+settings as (
 
     select
         chosen.server_config_id,
-        regexp_replace(
-            regexp_replace(replace(node.fullkey, '"', ''), '^\$\.(Dhcp[46]\.)?', ''), '^subnet[46]\b', 'subnet'
-        ) as item,
-        node.fullkey,
-        node.atom,
-        case when node.type = 'ARRAY' then cast(node.value as varchar) end as list_of_values
+        replace(substr(node.fullkey, 3), '"', '') as path,
+        node.atom ->> '$' as text,
+        case when node.type = 'ARRAY' then cast(node.value as varchar) end as list_text
     from chosen
     cross join json_tree(chosen.settings) as node
+
+),
+
+hooks as (
+
+    select
+        server_config_id,
+        replace(path, '.library', '.') as place,
+        regexp_extract(text, '[^/]*$') as library
+    from settings
+    where path like '%hooks-libraries[%].library'
+
+),
+
+nodes as (
+
+    select
+        settings.server_config_id,
+        coalesce(
+            replace(settings.path, hooks.place, 'hooks-libraries[' || hooks.library || '].'), settings.path
+        ) as path,
+        case when settings.path = hooks.place || 'library' then hooks.library else settings.text end as text,
+        settings.list_text
+    from settings
+    left join hooks
+        on settings.server_config_id = hooks.server_config_id
+            and settings.path like hooks.place || '%'
 
 ),
 
@@ -65,16 +90,13 @@ leaves as (
     select
         server_config_id as id,
         'server' as aspect,
-        item,
-        coalesce(
-            atom ->> '$',
-            cast(json_array_length(list_of_values) as varchar) || ' entries, MD5 ' || md5(list_of_values)
-        ) as value,
+        regexp_replace(regexp_replace(path, '^Dhcp[46]\.', ''), '^subnet[46]\b', 'subnet') as item,
+        coalesce(text, cast(json_array_length(list_text) as varchar) || ' entries, MD5 ' || md5(list_text)) as value,
         true as may_be_absent
     from nodes
     where
-        not regexp_matches(fullkey, '\[([5-9][0-9]|[0-9]{3,})\]')
-        and (atom is not null or json_array_length(list_of_values) > 50)
+        not regexp_matches(path, '\[([5-9][0-9]|[0-9]{3,})\]')
+        and (text is not null or json_array_length(list_text) > 50)
 
 )
 

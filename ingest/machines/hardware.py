@@ -52,7 +52,7 @@ _LINK: Final = {"yes": True, "no": False}
 
 @source("lscpu", rf'\{{\s*"lscpu"|(?:.*\n){{0,2}}?(?:{_ARCH})\s*[:\xef]'.encode(), "lscpu", "LC_ALL=C lscpu -J")
 def lscpu(data: bytes) -> Facts:
-    """Return the processors: sockets, and cores and threads over all sockets.
+    """Return the processors: sockets, and over all of them cores, and threads that are switched on.
 
     A field's name ends with a colon and every value is text; newer versions nest fields in `children` (JSON) or indent
     them (text), and a terminal wraps long values. `cpu_mhz` is the clock in the model's name, else the maximum, else
@@ -69,13 +69,15 @@ def lscpu(data: bytes) -> Facts:
     counts = {name: [whole(value) or 0 for value in values] for name, values in said.items()}
     places = (("Core(s) per socket", "Socket(s)"), ("Core(s) per cluster", "Cluster(s)"))
     cores = (sum(a * b for a, b in zip(counts.get(per, ()), counts.get(of, ()), strict=False)) for per, of in places)
+    ranges = re.findall("([0-9]{1,6})(?:-([0-9]{1,6}))?", str(said.get("On-line CPU(s) list")))
+    online = (int(last or first) - int(first) + 1 for first, last in ranges)
     return known(
         architecture=texts.get("Architecture"),
         cpu_model=model or None,
         cpu_vendor=texts.get("Vendor ID"),
         cpu_sockets=whole(texts.get("Socket(s)")) or None,
         cpu_cores=whole(next(filter(None, cores), None)),
-        cpu_threads=whole(texts.get("CPU(s)")) or None,
+        cpu_threads=whole(sum(online)) or whole(texts.get("CPU(s)")) or None,
         cpu_mhz=nominal_mhz(model) or next((mhz for name in _CLOCKS if (mhz := number(texts.get(name)))), None),
         virtualisation=texts.get("Hypervisor vendor", "").lower() or None,
         threads_per_core=whole(texts.get("Thread(s) per core")),

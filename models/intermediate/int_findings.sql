@@ -447,7 +447,7 @@ set_ups_alike as (
             campaign,
             {{ configuration_columns_of('configurations') }},
             method,
-            regexp_replace(unnamed_folder, '[0-9a-f]{7,40}|[0-9]+', '#', 'g')
+            {{ with_any_number('unnamed_folder') }}
     )
 
 ),

@@ -112,18 +112,35 @@ accounts as (
             server.uptime_s < {{ seconds_between('trials.started_at', 'trials.ended_at') }} - 2, false
         ) as is_server_restarted,
         server.answers_in_error,
-        server.cache_hits / nullif(server.cache_hits + server.cache_misses, 0) as cache_hit_ratio,
+        server.cache_hits,
+        server.cache_misses,
         watched.sent_by_generator,
         watched.read_by_generator,
-        server.answers - coalesce(watched.probes_answered, 0) as answered_by_server,
+        server.answers - coalesce(watched.probes_answered, 0) as counted_by_server,
         -- generator, probe and server on one machine: its datagrams are queries, probes, and the answers to both
         network.datagrams_out - trials.sent - coalesce(watched.probes + watched.probes_answered, 0)
-            as answered_by_network
+            as counted_by_network
     from trials
     left join network on trials.trial_id = network.trial_id
     left join server on trials.trial_id = server.trial_id
     left join watched on trials.trial_id = watched.trial_id
     where coalesce(network.trial_id, server.trial_id, watched.trial_id) is not null
+
+),
+
+-- other counts are of a server that began anew, or of others that asked meanwhile
+with_counts as (
+
+    select
+        *,
+        case
+            when not is_server_restarted and counted_by_server between received - 3 and sent + 3
+                then least(counted_by_server, sent)
+        end as answered_by_server,
+        case when counted_by_network between received - 3 and sent + 3 then least(counted_by_network, sent) end
+            as answered_by_network,
+        case when not is_server_restarted then cache_hits / nullif(cache_hits + cache_misses, 0) end as cache_hit_ratio
+    from accounts
 
 ),
 
@@ -135,12 +152,9 @@ with_answers as (
             -- nothing else used the generator's network
             when sent_by_generator between sent and sent + 3 and read_by_generator between received and sent + 3
                 then least(read_by_generator, sent)
-            when not is_server_restarted and answered_by_server between received - 3 and sent + 3
-                then least(answered_by_server, sent)
-            when answered_by_network between received - 3 and sent + 3
-                then least(answered_by_network, sent)
+            else coalesce(answered_by_server, answered_by_network)
         end as answered
-    from accounts
+    from with_counts
 
 ),
 

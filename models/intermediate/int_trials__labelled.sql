@@ -18,6 +18,16 @@ described_campaigns as (
     from files
     where format = 'campaign'
 
+),
+
+-- set-ups that the server's configuration does not tell apart, but words of their folders; dates and numbers count runs
+alike_in_folders as (
+
+    select hash(campaign, {{ configuration_columns() }}) as configuration_hash
+    from trials
+    group by hash(campaign, {{ configuration_columns() }})
+    having count(distinct {{ with_any_number('context_path') }}) > 1
+
 )
 
 select
@@ -52,6 +62,11 @@ select
                         then trials.name_words
                     else concat_ws('/', trials.context_path, trials.name_words)
                 end
+        when
+            trials.context_sources['context_path'] is not null
+            and hash(trials.campaign, {{ configuration_columns_of('trials') }})
+            in (select alike_in_folders.configuration_hash from alike_in_folders)
+            then concat_ws('/', trials.context_path, trials.name_words)
         else trials.name_words
     end as unnamed_folder
 from trials

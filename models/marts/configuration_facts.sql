@@ -110,6 +110,34 @@ setting_values as (
 
 ),
 
+-- a hook has no place of its own in the list: one more before it would make all of its settings differ
+hooks as (
+
+    select
+        server_config_id,
+        replace(path, '.library', '.') as place,
+        regexp_extract(text, '[^/]*$', 0) as library
+    from setting_values
+    where path like '%hooks-libraries[%].library'
+
+),
+
+named_values as (
+
+    select
+        setting_values.server_config_id,
+        setting_values.list_text,
+        coalesce(
+            replace(setting_values.path, hooks.place, 'hooks-libraries[' || hooks.library || '].'), setting_values.path
+        ) as path,
+        case when setting_values.path = hooks.place || 'library' then hooks.library else setting_values.text end as text
+    from setting_values
+    left join hooks
+        on setting_values.server_config_id = hooks.server_config_id
+            and setting_values.path like hooks.place || '%'
+
+),
+
 -- thousands of reservations are compared as a whole beyond the fiftieth
 settings as (
 
@@ -121,7 +149,7 @@ settings as (
             text,
             cast(json_array_length(list_text) as string) || ' entries, MD5 ' || md5(list_text)
         ) as value
-    from setting_values
+    from named_values
     where
         not {{ fits('path', regex('\\[([5-9][0-9]|[0-9]{3,})\\]')) }}
         and (text is not null or json_array_length(list_text) > 50)

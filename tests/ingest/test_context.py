@@ -206,11 +206,11 @@ def test_a_folder_that_names_the_rate_or_a_word_of_the_configuration_does_not_na
     assert context_path("ramp/mysql/Q00500-r2/dnsperf.out", known, {}) == "ramp/mysql/Q00500"
 
 
-@pytest.mark.parametrize(("version", "threading"), [("2.2.0", "single"), ("2.4.0", "multi")])
-def test_the_default_threading_of_a_kea_follows_its_version(version, threading):
-    servers = known(config("a/kea.json", threading=None))
+@pytest.mark.parametrize(("version", "told"), [("2.2.0", ["single", 1, None]), ("2.4.0", ["multi", 6, 64])])
+def test_the_default_threading_of_a_kea_follows_its_version(version, told):
+    servers = known(config("a/kea.json", threading=None, threads=6, packet_queue_size=64))
     row, sources, _ = resolve({"kea_version": version}, servers=servers)
-    assert row["threading"] == threading
+    assert [row.get(column) for column in ("threading", "threads", "packet_queue_size")] == told
     assert sources["threading"] == (f"server configuration a/kea.json (default of ISC Kea {version})")
     assert "threading" not in resolve({}, servers=servers)[0]
 

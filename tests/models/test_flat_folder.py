@@ -52,6 +52,7 @@ def warehouse(tmp_path_factory):
     (root / "described" / "campaign.yaml").write_text("campaign: described\ndefaults: {product: ISC Kea}\n")
     template = '"{repetition}-{scenario}/{offered_rate}.txt"'
     (root / "templated" / "campaign.yaml").write_text(f"campaign: templated\npath: {template}\n")
+    (root / "served" / "kea.json").write_text('{"Dhcp4": {"lease-database": {"type": "postgresql"}}}')
     with asking(built(tmp_path_factory.mktemp("home"), *root.iterdir())) as asked:
         yield asked
 
@@ -70,8 +71,8 @@ def test_names_tell_set_ups_and_repetitions_apart_as_folders_do(layout, warehous
     assert [(name, runs) for name, runs, *_ in plain] == [("mysql", 3), ("memfile", 3)]
     told = capacities(warehouse, layout)
     assert [row[1:] for row in told] == [row[1:] for row in plain]
-    label = LAYOUTS[layout].get("label", "")
-    assert [row[0] for row in told] == [f"mysql{label}", f"memfile{label}"]
+    label = LAYOUTS[layout].get("label", "{}")
+    assert [row[0] for row in told] == [label.format("mysql"), label.format("memfile")]
 
 
 def test_every_run_is_one_ramp(warehouse):
