@@ -250,8 +250,8 @@ def _exchanges() -> str:
             found = [capacities(_normal(noise, 9), step, shape, noise, second=second) for shape in SHAPES]
             rows.append([f"{second:g}", f"{step:.0%}", *(f"{each.coverage(truth):.1%}" for each in found)])
     return (
-        "## When both exchanges lose\n\nWhat the second exchange of DHCP loses, divided by the first's loss; nine runs. "
-        "Truth is the leases per second completed where the first exchange's loss reaches the limit.\n\n"
+        "## When both exchanges lose\n\nWhat the second exchange of DHCP loses, divided by the first's loss; nine runs."
+        " Truth is the leases per second completed where the first exchange's loss reaches the limit.\n\n"
         + table(["second", "step", *SHAPES], rows)
     )
 
