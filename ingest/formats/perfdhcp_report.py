@@ -148,21 +148,14 @@ def _facts(trial: Process, options: Options | None, *, gave_up: bool) -> Row:
 
 
 def _gave_up(trial: Process, options: Options) -> bool:
-    """Return whether -D ended the trial early: fewer sent than planned, and enough drops in an exchange.
-
-    With -W the wait begins at the limit, instead of after the period, and what is answered meanwhile is no drop.
-    """
+    """Return whether -D ended the trial early: it ran for less than its period and the wait, which then overlap."""
     planned = (options.offered_rate or 0) * (options.duration_s or math.inf)
     if not options.most_drops or trial.exchanges[0]["sent"] >= _NEARLY_ALL * planned:
         return False
-    if trial.rate and _ran_s(trial) < options.wait_s + (options.duration_s or 0) - _PRINTED_S:
-        return True
-    for limit, row in zip(options.most_drops, trial.exchanges, strict=False):
-        drops = row["drops"]
-        lost = 100 * drops / max(row["sent"], 1) if limit.endswith("%") else drops
-        if drops and limit.rstrip("%").isdecimal() and lost >= int(limit.rstrip("%")):
-            return True
-    return False
+    if trial.rate and options.duration_s and _ran_s(trial) >= options.duration_s + options.wait_s - _PRINTED_S:
+        return False
+    # what is answered while it waits is no drop any more
+    return any(row["drops"] for row in trial.exchanges) or bool(options.duration_s and options.wait_s)
 
 
 def _is_loss_known(trial: Process, options: Options) -> bool:

@@ -425,10 +425,10 @@ run_findings as (
         run_id,
         'loss_dips_back' as finding,
         'info' as severity,
-        'Above '
-        || {{ short_number('first_exceeding_rate') }}
-        || '/s the loss falls below the limit again: the ramp is noisy.'
-            as detail
+        'Above ' || {{ short_number('first_exceeding_rate') }} || case
+            when first_exceeding_loss > loss_limit then '/s the loss falls below the limit again'
+            else '/s, not sustained though it lost no more than the limit (pace, probes or answer codes), steps pass again'
+        end || ': the ramp is noisy.' as detail
     from run_capacity
     where dips_back
     union all
