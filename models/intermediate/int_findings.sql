@@ -427,7 +427,7 @@ run_findings as (
         'info' as severity,
         'Above ' || {{ short_number('first_exceeding_rate') }} || case
             when first_exceeding_loss > loss_limit then '/s the loss falls below the limit again'
-            else '/s, not sustained though it lost no more than the limit (pace, probes or answer codes), steps pass again'
+            else '/s, not sustained (pace, probes or answer codes) though it lost no more, steps pass again'
         end || ': the ramp is noisy.' as detail
     from run_capacity
     where dips_back
