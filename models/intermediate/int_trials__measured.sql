@@ -189,7 +189,9 @@ with_period as (
             when unexpected_answers > 0
                 then
                     ramp_end_s * ramp_to / ramp_s
-                    * (1 - sqrt(1 - 2 * ramp_s * (received - unexpected_answers) / (ramp_to * ramp_end_s * ramp_end_s)))
+                    * (1 - sqrt(greatest(
+                        0, 1 - 2 * ramp_s * (received - unexpected_answers) / (ramp_to * ramp_end_s * ramp_end_s)
+                    )))
         end as successes_of_ramp,
         coalesce(loss_of_exchanges, unanswered / nullif(sent, 0)) as loss_worst_exchange,
         coalesce(loss_of_packets, unanswered / nullif(sent, 0)) as loss_packet,
