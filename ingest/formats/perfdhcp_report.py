@@ -12,6 +12,7 @@ from dropline.ingest.formats.perfdhcp_options import EXCHANGES, UNKNOWN_OPTIONS,
 from dropline.ingest.formats.text import MAX_SERIES, plural, quote
 
 _NEARLY_ALL: Final = 0.98
+_PRINTED_S: Final = 0.01  # how exactly a rate of six digits tells the time
 _OF_A_HEADER: Final = frozenset({"method", "protocol", "wait_s", "scenario"})
 
 # Part of an error text -> what to do; the first match wins.
@@ -50,7 +51,7 @@ def _report(trial: Process) -> Report:
         options = parse_command(trial.command)
     elif trial.arguments:
         options = parse_options(tuple(trial.arguments))  # as `-x a` decodes them
-    gave_up = options is not None and _gave_up(trial.exchanges, options)
+    gave_up = options is not None and _gave_up(trial, options)
     faults = _faults(trial, options, gave_up=gave_up)
     slots = _slots(trial, options)
     if trial.width and not slots:
@@ -93,7 +94,7 @@ def _faults(trial: Process, options: Options | None, *, gave_up: bool) -> list[s
         asked, printed = options.offered_rate, trial.expected_rate
         if not math.isclose(asked, printed, rel_tol=1e-4):  # six digits are printed
             faults.append(f"-r {asked:.15g} contradicts the expected rate, {printed:.15g}: its line is cut off.")
-    if options and gave_up and _ran_s(trial, options) < (options.drop_times_s[0] or 0):
+    if options and gave_up and not _is_loss_known(trial, options):
         limits = " and ".join(options.most_drops)
         faults.append(
             f"-D {limits} also counts requests under way, and ended the trial before any answer was late: its loss "
@@ -138,30 +139,39 @@ def _facts(trial: Process, options: Options | None, *, gave_up: bool) -> Row:
         if trial.command is None:  # `-x a` decodes only some of the options
             said = {name: value for name, value in said.items() if name not in _OF_A_HEADER}
         facts |= said
-        facts["duration_s"] = None if gave_up else options.duration_s
+        if gave_up:  # then its rate tells the time, unless that includes a wait
+            is_needed = options.wait_s and _is_loss_known(trial, options)
+            facts["duration_s"] = _sent_for_s(trial, options) if is_needed else None
     if _is_avalanche(trial):
         facts["offered_rate"] = None  # perfdhcp prints -r as the expected rate, but all clients start at once
     return facts
 
 
-def _gave_up(exchanges: list[Row], options: Options) -> bool:
-    """Return whether -D ended the trial early: enough drops in an exchange, and fewer sent than planned."""
+def _gave_up(trial: Process, options: Options) -> bool:
+    """Return whether -D ended the trial early: it ran for less than its period and the wait, which then overlap."""
     planned = (options.offered_rate or 0) * (options.duration_s or math.inf)
-    if not options.most_drops or exchanges[0]["sent"] >= _NEARLY_ALL * planned:
+    if not options.most_drops or trial.exchanges[0]["sent"] >= _NEARLY_ALL * planned:
         return False
-    for limit, row in zip(options.most_drops, exchanges, strict=False):
-        drops = row["drops"]
-        lost = 100 * drops / max(row["sent"], 1) if limit.endswith("%") else drops
-        if drops and limit.rstrip("%").isdecimal() and lost >= int(limit.rstrip("%")):
-            return True
-    return False
+    if trial.rate and options.duration_s and _ran_s(trial) >= options.duration_s + options.wait_s - _PRINTED_S:
+        return False
+    # what is answered while it waits is no drop any more
+    return any(row["drops"] for row in trial.exchanges) or bool(options.duration_s and options.wait_s)
 
 
-def _ran_s(trial: Process, options: Options) -> float:
-    """Return how long a trial ran: the basis of its rate, or what its requests take to send if none was answered."""
-    if trial.rate:
-        return float(trial.exchanges[:2][-1]["received"] / trial.rate)
-    return float(trial.exchanges[0]["sent"] / (options.offered_rate or math.inf)) + options.wait_s
+def _is_loss_known(trial: Process, options: Options) -> bool:
+    """Return whether a trial that -D ended lost something after the drop time, rather than under way."""
+    waited_s = _sent_for_s(trial, options) + options.wait_s
+    return any(row["drops"] for row in trial.exchanges) and waited_s >= (options.drop_times_s[0] or 0)
+
+
+def _sent_for_s(trial: Process, options: Options) -> float:
+    """Return how long a trial sent that -D ended: perfdhcp sends its rate x the period - 1."""
+    return float((trial.exchanges[0]["sent"] + 1) / options.offered_rate) if options.offered_rate else _ran_s(trial)
+
+
+def _ran_s(trial: Process) -> float:
+    """Return how long a trial ran, waiting included: the basis of its rate."""
+    return float(trial.exchanges[:2][-1]["received"] / (trial.rate or math.inf))
 
 
 def _intervals(trial: Process, exchanges: tuple[str, ...], report_s: float | None) -> dict[str, Sequence[Any]]:

@@ -90,6 +90,7 @@ class _Run(PerfRun):
 
     def _report(self) -> Result:
         self.settle()
+        self.add_up()
         self.facts["achieved_rate"] = self.figure("Maximum throughput")
         if (reconnections := self.total("Reconnection(s)")) is not None:
             self.details["reconnections"] = reconnections

@@ -123,14 +123,30 @@ trials_that_disagree as (
 
 ),
 
--- answers that came after the last query, by the rates, and by the mean latency of a queue that grows steadily
+-- answers that came after the last request: the mean delay of a queue that grows steadily is half of its last one, and
+-- a generator that prints when the last answer came knows them
 trials_with_late_share as (
 
     select
         *,
-        least(1 - achieved_rate / send_rate, 2 * latency_avg_ms / 1000 * achieved_rate / sent) as late_share
+        case
+            when rate_unit = 'queries/s'
+                then least(1 - achieved_rate / send_rate, 2 * latency_avg_ms / 1000 * achieved_rate / sent)
+            else 2 * queueing_ms / 1000 / test_period_s
+        end as late_share
     from trials
-    where rate_unit = 'queries/s' and loss_packet <= 0.025
+    where loss_packet <= 0.025
+
+),
+
+trials_with_window as (
+
+    select
+        *,
+        -- of the time that queries waited, most was for answers that never came
+        coalesce(loss_packet * sent * drop_time_s > 0.5 * waiting_ratio * test_period_s * outstanding_window, false)
+            as is_window_lost
+    from trials
 
 ),
 
@@ -157,13 +173,19 @@ trial_findings as (
     select
         trial_id,
         'window_full' as finding,
-        'info' as severity,
+        case when is_window_lost then 'warning' else 'info' end as severity,
         'The generator was at its limit of ' || {{ short_number('outstanding_window') }} || ' waiting queries '
         || case when is_window_full then 'all the time' else 'much of the time' end
         || ': ' || cast(round(computed_rate) as bigint) || '/s is what the server answers with that many waiting'
         || case when is_held_back then ', not the ' || {{ short_number('offered_rate') }} || ' asked for.' else '.' end
-            as detail
-    from trials
+        || case
+            when is_window_lost
+                then
+                    ' Most of these were lost and waited for the time-out of ' || {{ short_number('drop_time_s') }}
+                    || ' s, which limits the rate: shorten it, or let more queries wait.'
+            else ''
+        end as detail
+    from trials_with_window
     where is_window_full or (is_held_back and outstanding_window is not null)
     union all
     select
@@ -204,11 +226,20 @@ trial_findings as (
         trial_id,
         'answers_lag' as finding,
         'warning' as severity,
-        {{ percent('late_share') }} || ' of the queries were answered only after the last one was sent: '
-        || cast(round(achieved_rate) as bigint) || '/s came back of ' || cast(round(send_rate) as bigint)
-        || '/s, so a queue was growing. A longer trial, or a shorter time-out, would count it as loss.' as detail
+        case
+            when rate_unit = 'queries/s'
+                then
+                    {{ percent('late_share') }} || ' of the queries were answered only after the last one was sent: '
+                    || cast(round(achieved_rate) as bigint) || '/s came back of ' || cast(round(send_rate) as bigint)
+                    || '/s, so a queue was growing. A longer trial, or a shorter time-out, would count it as loss.'
+            else
+                'About ' || {{ percent('late_share') }} || ' of the exchanges were complete only after the last one '
+                || 'began: in the mean they took ' || {{ short_number('round(queueing_ms)') }}
+                || ' ms longer than the quickest, so a queue was growing. A longer trial, or a shorter -W, would count '
+                || 'it as loss.'
+        end as detail
     from trials_with_late_share
-    where late_share > 0.05 and late_share * sent / achieved_rate > 0.2
+    where late_share > 0.05 and late_share * coalesce(test_period_s, sent / achieved_rate) > 0.2
     union all
     select
         trial_id,
@@ -394,10 +425,10 @@ run_findings as (
         run_id,
         'loss_dips_back' as finding,
         'info' as severity,
-        'Above '
-        || {{ short_number('first_exceeding_rate') }}
-        || '/s the loss falls below the limit again: the ramp is noisy.'
-            as detail
+        'Above ' || {{ short_number('first_exceeding_rate') }} || case
+            when first_exceeding_loss > loss_limit then '/s the loss falls below the limit again'
+            else '/s, not sustained (pace, probes or answer codes) though it lost no more, steps pass again'
+        end || ': the ramp is noisy.' as detail
     from run_capacity
     where dips_back
     union all

@@ -56,6 +56,7 @@ exchange_totals as (
         sum(drops) filter (where exchange <> 'RELEASE')
         / nullif(sum(sent) filter (where exchange <> 'RELEASE'), 0) as loss_packet,
         max(max_delay_ms) as max_delay_ms,
+        sum(avg_delay_ms - min_delay_ms) filter (where position <= 1) as queueing_ms,
         sum(rejected) as rejected_leases,
         sum(orphans) as orphans
     from exchanges
@@ -117,6 +118,7 @@ joined as (
             else exchange_totals.completed_exchanges
         end as completed_exchanges,
         exchange_totals.max_delay_ms,
+        exchange_totals.queueing_ms,
         exchange_totals.rejected_leases,
         exchange_totals.orphans,
         observed.latency_avg_ms,
@@ -182,6 +184,15 @@ with_period as (
     select
         *,
         achieved_rate * (ramp_end_s - achieved_rate * ramp_s / (2 * ramp_to)) as answers_at_maximum,
+        -- its codes are those of the whole ramp: the rate at which a server that stays at it would succeed so often
+        case
+            when unexpected_answers > 0
+                then
+                    ramp_end_s * ramp_to / ramp_s
+                    * (1 - sqrt(greatest(
+                        0, 1 - 2 * ramp_s * (received - unexpected_answers) / (ramp_to * ramp_end_s * ramp_end_s)
+                    )))
+        end as successes_of_ramp,
         coalesce(loss_of_exchanges, unanswered / nullif(sent, 0)) as loss_worst_exchange,
         coalesce(loss_of_packets, unanswered / nullif(sent, 0)) as loss_packet,
         -- whole numbers until the one division: 1 - 99 / 100 is above 0.01

@@ -45,8 +45,10 @@ judged_trials as (
         trials.*,
         runs.configuration_id,
         -- all tools count answers of any code, and two of them queries without one
-        trials.computed_rate
-        * coalesce(trials.successful_ratio / nullif(trials.answered_ratio, 0), 1)
+        least(
+            trials.computed_rate * coalesce(trials.successful_ratio / nullif(trials.answered_ratio, 0), 1),
+            trials.successes_of_ramp
+        )
         * case when trials.tool in ('dnspyre', 'dnstrace') then coalesce(trials.answered_ratio, 1) else 1 end
             as throughput
     from trials
@@ -91,9 +93,10 @@ with_limit as (
 
     select
         *,
-        -- an open load that lost nothing and a window with room left show no limit of the server
+        -- an open load that lost and failed nothing and a window with room left show no limit of the server
         coalesce(
             loss_packet <= 0.001
+            and coalesce(error_ratio, 0) <= 0.001
             and (
                 tool in ('flame', 'kxdpgun', 'shotgun')
                 -- its ramp ended first, unless its window of outstanding queries did
