@@ -2,61 +2,19 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import duckdb
 import pytest
+import yaml
 
 from dropline.expectations import check_marts
 from dropline.expectations.suite import MARTS
 
 MEASURED = "select rowid from capacity where origin = 'measured' and rate is not null order by rowid"
 
-CAPACITY = {
-    "negative_capacity": "rate = -1",
-    "capacity_exceeds_every_trial": "rate = 1e9",
-    "loss_basis_missing": "loss_basis = null",
-    "runs_kept_exceed_runs": "runs_kept = runs + 1",
-    "crossing_below_interval": "rate_interpolated = 1, ci_low = 2, ci_high = 3",
-    "crossing_above_interval": "rate_interpolated = 4, ci_low = 2, ci_high = 3",
-    "capacity_exceeds_offered": "rate = 1e8",
-    "capacity_is_zero": "rate = 0",
-}
-RATIOS = {
-    "not_positive": "ratio = -ratio, ci_low = null, ci_high = null",
-    "not_quotient": "ratio = 1.001 * ratio, ci_low = null, ci_high = null",
-    "below_interval": "ratio_interpolated = 1, ci_low = 2, ci_high = 3",
-    "above_interval": "ratio_interpolated = 4, ci_low = 2, ci_high = 3",
-    "implausible": "ratio = 2000, ci_low = null, ci_high = null",
-}
 ONE_CONFIGURATION = "select configuration_id from trials group by configuration_id having count(*) > 9 order by 1"
-OTHERS = {
-    "report_copied": (
-        "update trials set source_sha256 = (select min(source_sha256) from trials), report_index = 0 where rowid = 1"
-    ),
-    "kernel_counter_falls": (
-        "insert into trial_counters by name select trial_id, batch, 'udp.InErrors' as metric, "
-        "9 as value_before, 2 as value_after, -7 as change from trials where rowid = 2"
-    ),
-    "machine_changed": (
-        f"update trials set host_id = 'another' where rowid in (select rowid from trials where configuration_id = "
-        f"({ONE_CONFIGURATION} limit 1) limit 2)"
-    ),
-    "server_configuration_changed": (
-        f"update trials set server_config_id = trial_id where configuration_id = ({ONE_CONFIGURATION} limit 1 offset 1)"
-    ),
-    "trials_missing": "delete from trials where rowid = 3",
-    "trials_unknown": "update trials set trial_id = 'nobody' where rowid = 5",
-    "trials_repeated": "insert into trials select * from trials where rowid = 7",
-    "negative_step_rate": "update run_steps set achieved_rate = -1 where rowid = 1",
-    "loss_above_one": "update run_steps set loss_lease = 1.5 where rowid = 2",
-    "leases_per_second_empty": "create or replace view leases_per_second as select * from capacity where false",
-    "figure_not_one_capacity": (
-        "delete from capacity where rowid = (select max(rowid) from capacity where origin = 'published')"
-    ),
-    "figure_changed": (
-        "update capacity set rate = rate + 1 where rowid = (select min(rowid) from capacity where origin = 'published')"
-    ),
-}
+CHANGES = yaml.safe_load(Path(__file__).with_name("marts.yml").read_text("utf-8"))
 
 
 def _update(connection, table, change, row):
@@ -64,14 +22,14 @@ def _update(connection, table, change, row):
 
 
 def _damage(connection):
-    for n, (finding, change) in enumerate(CAPACITY.items()):
+    for n, (finding, change) in enumerate(CHANGES["capacity"].items()):
         _update(connection, "capacity", change, f"({MEASURED} limit 1 offset {n})")
         yield finding
-    for n, (finding, change) in enumerate(RATIOS.items()):
+    for n, (finding, change) in enumerate(CHANGES["ratios"].items()):
         _update(connection, "ratios", change, n)
         yield f"ratio_{finding}"
-    for finding, statement in OTHERS.items():
-        connection.execute(statement)
+    for finding, statement in CHANGES["others"].items():
+        connection.execute(statement.format(one=ONE_CONFIGURATION))
         yield finding
 
 

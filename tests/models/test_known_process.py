@@ -6,6 +6,7 @@ of twenty. The ramps climb in steps of 1 %. Of what a DHCP server loses, the fir
 """
 
 import hashlib
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -63,12 +64,12 @@ def trial(server, run, offered, capacity, version="1.0"):
         "status": "trials",
         "trials": 1,
     }
-    return row, file
+    return row, file, []
 
 
 def lease_trial(*of):
-    """A trial of a DHCP server, and its exchanges."""
-    row, file = trial(*of)
+    """A trial of a DHCP server, with its exchanges."""
+    row, file, _ = trial(*of)
     offers = row["sent"] - round(0.7 * row["dropped"])
     row |= {"protocol": "DHCPv4", "rate_unit": "leases/s"}
     counts = (("DISCOVER-OFFER", row["sent"], offers), ("REQUEST-ACK", offers, row["received"]))
@@ -89,38 +90,31 @@ def table(name, rows):
 def known(tmp_path_factory):
     chance = np.random.default_rng(2544)
     truth = {f"server{n}": float(chance.uniform(1000, 20000)) for n in range(SERVERS)}
-    made, leased = [], []
+    truth |= {f"dhcp{n}": 1000.0 + 300 * n for n in range(DHCP_SERVERS)}
+    made = []
     for server, capacity in truth.items():
-        for run, today in enumerate(days(chance, capacity), 1):
-            made += [trial(server, run, round(today * (1 + step / 100)), today) for step in STEPS]
+        make = lease_trial if server.startswith("dhcp") else trial
+        for run in range(1, RUNS + 1):
+            dip = 1 - (chance.random() < 0.05) * chance.uniform(0.1, 0.3)
+            today = capacity * chance.normal(1, 0.02) * dip
+            made += [make(server, run, round(today * (1 + step / 100)), today) for step in STEPS]
     for run in range(1, SERIES + 1):
         slower = 0.95 if run > CHANGED_AFTER else 1
         today = 5000 * slower * chance.normal(1, 0.01)
         version = "2.0" if run > CHANGED_AFTER else "1.0"
         made += [trial("series", run, round(today * (1 + step / 100)), today, version) for step in STEPS]
-    leases = {f"dhcp{n}": float(chance.uniform(1000, 20000)) for n in range(DHCP_SERVERS)}
-    for server, capacity in leases.items():
-        for run, today in enumerate(days(chance, capacity), 1):
-            leased += [lease_trial(server, run, round(today * (1 + step / 100)), today) for step in STEPS]
     home = Home.chosen(tmp_path_factory.mktemp("home"))
-    trials, files = zip(*made, *((row, file) for row, file, _ in leased), strict=True)
+    trials, files, exchanges = zip(*made, strict=True)
     Lake.create(home.lake).commit(
         {
             "campaigns": table("campaigns", [{"campaign": "known"}]),
             "trials": table("trials", trials),
-            "exchanges": table("exchanges", [row for _, _, told in leased for row in told]),
+            "exchanges": table("exchanges", list(chain.from_iterable(exchanges))),
             "raw_files": table("raw_files", files),
         }
     )
     with asking(built(home.root)) as asked:
-        yield truth | leases, asked
-
-
-def days(chance, capacity):
-    """What a server reaches on each of its days."""
-    for _ in range(RUNS):
-        dip = 1 - (chance.random() < 0.05) * chance.uniform(0.1, 0.3)
-        yield capacity * chance.normal(1, 0.02) * dip
+        yield truth, asked
 
 
 def test_the_interval_holds_the_true_capacity_as_often_as_it_says(known):
