@@ -123,10 +123,10 @@ def _finding(verdict: dict[str, Any], unit: str) -> str:
             return f"At least {wording.number(verdict['rate'])} {unit}: {why}"
         case "bracketed":
             passed, exceeded = verdict["last_passing_rate"], verdict["first_exceeding_rate"]
-            best = wording.about(verdict["rate_interpolated"], passed, exceeded)
+            best = wording.about(verdict["offered_at_limit"], passed, exceeded)
             return (
                 f"At least {wording.number(verdict['rate'])} {unit}, at {wording.number(passed)} offered; "
-                f"{wording.number(exceeded)} {failed}; the limit is reached at about {wording.number(best)}"
+                f"{wording.number(exceeded)} {failed}; the limit is reached at about {wording.number(best)} offered"
             )
         case _:
             return "Loss of each step"
