@@ -165,7 +165,8 @@ run_capacities as (
         {{ all_but(
             'with_crossing',
             'last_passing_loss_lease, first_exceeding_loss_lease, first_excess, next_rate, next_known_rate, '
-            ~ 'next_excess, first_excess_rate, goodput_ratio, share_low, share_by_logarithm, share_of_line, share_by_line, share_high'
+            ~ 'next_excess, first_excess_rate, goodput_ratio, share_low, share_by_logarithm, share_of_line, '
+            ~ 'share_by_line, share_high'
         ) }},
         case when status = 'bracketed' then (crossing_low + crossing_high) / 2 end as rate_interpolated
     from with_crossing

@@ -127,8 +127,10 @@ summarised as (
             as bracket_low,
         max(case when crossing_high is not null then bracket_high end) filter (where not is_outlier) as bracket_high,
         min(coalesce(last_passing_rate, 0)) filter (where not is_outlier) as last_passing_rate,
-        max(case when crossing_high is not null then first_exceeding_rate end) filter (where not is_outlier)
-            as first_exceeding_rate,
+        case
+            when count(*) filter (where not is_outlier and crossing_high is null) = 0
+                then max(first_exceeding_rate) filter (where not is_outlier)
+        end as first_exceeding_rate,
         case
             when count(*) filter (where not is_outlier) >= 8 and count(*) = count(started_at)
                 then sum(deviation * next_deviation) / nullif(sum(deviation * deviation), 0)

@@ -220,17 +220,17 @@
     r'{{ pattern }}'
 {%- endmacro %}
 
-{#- A text with `#` for each number and hash. -#}
-{% macro with_any_number(text) -%}
-    {{ adapter.dispatch('with_any_number', 'dropline')(text) }}
+{#- A text with something else for every match of a pattern. -#}
+{% macro replaced(text, pattern, by) -%}
+    {{ adapter.dispatch('replaced', 'dropline')(text, pattern, by) }}
 {%- endmacro %}
 
-{% macro duckdb__with_any_number(text) -%}
-    regexp_replace({{ text }}, '[0-9a-f]{7,40}|[0-9]+', '#', 'g')
+{% macro duckdb__replaced(text, pattern, by) -%}
+    regexp_replace({{ text }}, '{{ pattern }}', '{{ by }}', 'g')
 {%- endmacro %}
 
-{% macro spark__with_any_number(text) -%}
-    regexp_replace({{ text }}, '[0-9a-f]{7,40}|[0-9]+', '#')
+{% macro spark__replaced(text, pattern, by) -%}
+    regexp_replace({{ text }}, '{{ pattern }}', '{{ by }}')
 {%- endmacro %}
 
 {#- The text of one key of a JSON object. -#}

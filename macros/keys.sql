@@ -20,16 +20,21 @@
 {#- The frames of a test of frames/s, without which its figure means nothing: "64 B frames"; null for other tests. -#}
 {% macro frames_of(method) -%} nullif(regexp_extract({{ method }}, '; ([^;]+ frames)', 1), '') {%- endmacro %}
 
+{#- A text with `#` for each number and hash. -#}
+{% macro with_any_number(text) -%} {{ replaced(text, '[0-9a-f]{7,40}|[0-9]+', '#') }} {%- endmacro %}
+
 {#- A folder's name without the date of a nightly one, which is time and no part of the set-up. -#}
 {% macro undated(folder) -%}
-    {%- set date = '(19|20)[0-9]{2}[-_.]?[01][0-9][-_.]?[0-3][0-9]([T_-][0-2][0-9][-_.:]?[0-5][0-9]([-_.:]?[0-5][0-9])?Z?)?' -%}
-    regexp_replace({{ folder }}, '^{{ date }}/|/?{{ date }}', '')
+    {%- set day = '(19|20)[0-9]{2}[-_.]?[01][0-9][-_.]?[0-3][0-9]' -%}
+    {%- set time = '([T_-][0-2][0-9][-_.:]?[0-5][0-9]([-_.:]?[0-5][0-9])?Z?)?' -%}
+    {{ replaced(folder, '^' ~ day ~ time ~ '/|/?' ~ day ~ time, '') }}
 {%- endmacro %}
 
 {#- What tells set-ups apart over time, whatever the version, in words as known behind `undated`. -#}
 {% macro set_up_columns() -%}
     {{ return(
-        'product, protocol, backend, threading, threads, ha_mode, scenario, testbed, tool, method, undated_folder, rate_unit'
+        'product, protocol, backend, threading, threads, ha_mode, scenario, testbed, tool, method, undated_folder, '
+        ~ 'rate_unit'
     ) }}
 {%- endmacro %}
 

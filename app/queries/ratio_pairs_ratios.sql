@@ -50,7 +50,7 @@ select
     pairs.p_value_holm,
     pairs.verdict,
     pairs.quality,
-    treatment.is_newest and baseline.is_newest as is_newest,
+    treatment.is_newest,
     pairs.treatment_configuration_id as configuration_id,
     pairs.baseline_configuration_id as reference_id,
     fairness.grade,

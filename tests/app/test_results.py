@@ -29,14 +29,14 @@ def test_an_empty_lake_has_nothing_fresh(published_home):
 
 
 def test_nights_of_one_set_up_do_not_hide_the_others(open_page, warehouse_home, tmp_path):
-    one = "(select min(configuration_id) from runs where configuration = 'ISC Kea 2.2.0 DHCPv4 memfile single')"
+    one = "(select min(configuration_id) from runs where configuration = 'ISC Kea 2.2.0 DHCPv4 memfile multi x4')"
     copied = "select {0}.* replace ('night' || night as {1}{2}) from {0}, range(20) as nights(night) where {1} = "
     night = f"insert into {{0}} {copied}"
     older = ", 'night' || night as campaign, false as is_newest"
     home = changed(
         warehouse_home,
         tmp_path,
-        night.format("ratios", "baseline_configuration_id", "") + one,
+        night.format("ratios", "treatment_configuration_id", "") + one,
         night.format("capacity", "configuration_id", older) + one,
         night.format("configurations", "configuration_id", older) + one,
         "update capacity set rate = 20000 where campaign like 'night%'",
