@@ -1,4 +1,4 @@
--- The capacity of a run, and the offered rate at which the loss reaches the limit; if no lease is known, the last passing.
+-- The capacity of a run, and the offered rate at which the loss reaches the limit; without a lease, the last passing.
 select
     *,
     coalesce(rate_interpolated * last_passing_rate / nullif(bracket_low, 0), last_passing_rate) as offered_at_limit
