@@ -38,20 +38,19 @@ def main() -> None:
     st.title("Run")
     warehouse = widgets.warehouse_or_stop()
     labels = queries.labels(warehouse)
-    known = dict(zip(*queries.ask(warehouse, "run_configurations").to_pydict().values(), strict=True))
+    known = queries.ask(warehouse, "run_configurations", {"labels": "labels"})["configuration_id"].to_pylist()
     if not known:
         st.info(
             "There are no runs yet: published figures have none. Add raw output with `dropline ingest FOLDER` "
             "and `dropline build`."
         )
         return
-    rated = sorted((each for each in labels if each in known), key=lambda each: not known[each])
     left, middle, right = st.columns([3, 3, 2])
     with left:
         configuration = widgets.choose_one(
             "Configuration",
             "configuration",
-            widgets.narrowed("configurations", "configuration", {each: labels[each] for each in rated}),
+            widgets.narrowed("configurations", "configuration", {each: labels[each] for each in known}),
         )
     found = queries.ask(warehouse, "runs", configuration_id=configuration).to_pylist()
     runs = {row["run_id"]: row for row in sorted(found, key=lambda row: row["rate"] is None)}
@@ -126,7 +125,7 @@ def _finding(verdict: dict[str, Any], unit: str) -> str:
             best = wording.about(verdict["offered_at_limit"], passed, exceeded)
             return (
                 f"At least {wording.number(verdict['rate'])} {unit}, at {wording.number(passed)} offered; "
-                f"{wording.number(exceeded)} {failed}; the limit is reached at about {wording.number(best)} offered"
+                f"{wording.number(exceeded)} {failed}; the limit is reached at about {wording.number(best)}"
             )
         case _:
             return "Loss of each step"
