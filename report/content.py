@@ -83,8 +83,9 @@ def _summary(scope: Scope, told: Sequence[Row], figures: Sequence[Row], pairs: S
 
 
 def _answers(figures: Sequence[Row]) -> Iterable[str]:
-    """Say of each protocol and unit what the fastest set-up holds, as the page Results does."""
-    for known in grouped(figures, lambda row: f"{row['protocol']} {row['rate_unit']}").values():
+    """Say what the fastest set-up of each protocol and unit holds, most runs first, as the page Results does."""
+    kinds = grouped(figures, lambda row: f"{row['protocol']} {row['rate_unit']}").values()
+    for known in sorted(kinds, key=lambda rows: -sum(row["runs"] or 0 for row in rows)):
         newest = [row for row in known if row["is_newest"]]
         rows = newest if newest and len(known) > headlines.MOST_ALIKE else known
         named = [row | {"name": name} for row, name in zip(rows, headlines.names(rows), strict=True)]

@@ -47,7 +47,7 @@ def ask(warehouse: Warehouse, name: str, given: Mapping[str, str] | None = None,
     except QueryRefused as error:
         why = str(error).splitlines()[0]
         raise QueryRefused(
-            f"{why} If an earlier version of Dropline built this warehouse, type `dropline build`."
+            f"If an earlier version of Dropline built this warehouse, type `dropline build`. {why}"
         ) from error
 
 

@@ -2,7 +2,8 @@ with
 
 chosen as (
 
-    select * from capacity
+    -- named, so that a warehouse of an earlier version is refused
+    select * replace (last_passing_rate as last_passing_rate) from capacity
     where loss_goal = coalesce($loss_goal, usual_goal(rate_unit))
         and coalesce(list_contains(cast($configuration_ids as varchar[]), configuration_id), true)
 

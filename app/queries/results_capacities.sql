@@ -12,7 +12,8 @@ machines as (
 )
 
 select
-    capacity.*,
+    -- named, so that a warehouse of an earlier version is refused
+    capacity.* replace (capacity.is_newest as is_newest),
     machines.cpu_threads as cpus
 from capacity
 left join configurations on capacity.configuration_id = configurations.configuration_id
