@@ -25,6 +25,7 @@ CAUSES: Final = {
 }
 _FRAMES: Final = re.compile("; ([^;]+ frames)")  # of a method: a figure in frames/s means nothing without them
 MOST_ALIKE: Final = 12  # results of a kind; beyond these, only the newest of each set-up counts
+MOST_CHANGED: Final = 3  # series named because their level changed
 _WHOLE: Final = 100  # from here on, fractions mean nothing
 _ROUNDINGS: Final = {"≥": decimal.ROUND_FLOOR, "≤": decimal.ROUND_CEILING}
 DECIDED: Final = ("faster", "slower", "probably faster", "probably slower")

@@ -125,16 +125,9 @@ def judged(
     return connection
 
 
-def capacities(
-    sustained: Floats,
-    step: float,
-    shape: str,
-    noise: np.random.Generator,
-    last: Floats | float = np.inf,
-    second: float = 0,
-) -> Capacities:
-    """Return the models' results for sets of runs; see `judged`."""
-    with judged(sustained, step, shape, noise, last, second) as connection:
+def capacities(connection: duckdb.DuckDBPyConnection) -> Capacities:
+    """Return the models' results for sets of runs from what `judged` returns, and close it."""
+    with connection:
         found = connection.execute("""
             select ci_low, coalesce(ci_high, 'inf'::double) as ci_high, interval_kind = 'confidence' as is_confidence
             from capacity order by configuration_id
@@ -187,7 +180,7 @@ def _shapes() -> str:
     noise = np.random.default_rng(2544)
     rows = []
     for step, runs in track([(step, runs) for step in STEPS for runs in RUNS], "Loss shapes"):
-        found = [capacities(_normal(noise, runs), step, shape, noise) for shape in SHAPES]
+        found = [capacities(judged(_normal(noise, runs), step, shape, noise)) for shape in SHAPES]
         widths = [np.median(each.high - each.low) / TRUTH for each in found]
         shares = [f"{each.coverage():.1%}" for each in found]
         intervals = np.mean([each.is_confidence.mean() for each in found])
@@ -215,7 +208,7 @@ def _noise() -> str:
     for shape in (MIDDLE, WORST):
         for step in STEPS:
             cells = [
-                capacities(1 + spread * (_normal(noise, runs) - 1) / NOISE, step, shape, noise).coverage()
+                capacities(judged(1 + spread * (_normal(noise, runs) - 1) / NOISE, step, shape, noise)).coverage()
                 for spread in (0.01, 0.04, 0.06)
                 for runs in (5, 9, 30)
             ]
@@ -229,7 +222,7 @@ def _disturbances() -> str:
     rows = []
     for name, draw in DISTURBANCES.items():
         cells = [
-            capacities(draw(noise, (SETS, runs), spread), 0.05, MIDDLE, noise).coverage()
+            capacities(judged(draw(noise, (SETS, runs), spread), 0.05, MIDDLE, noise)).coverage()
             for spread in (0.02, 0.04)
             for runs in (5, 9, 30)
         ]
@@ -247,7 +240,7 @@ def _exchanges() -> str:
     for second in (0.25, 0.5, 1):
         truth = TRUTH * (1 - second * LIMIT)
         for step in STEPS:
-            found = [capacities(_normal(noise, 9), step, shape, noise, second=second) for shape in SHAPES]
+            found = [capacities(judged(_normal(noise, 9), step, shape, noise, second=second)) for shape in SHAPES]
             rows.append([f"{second:g}", f"{step:.0%}", *(f"{each.coverage(truth):.1%}" for each in found)])
     return (
         "## When both exchanges lose\n\nWhat the second exchange of DHCP loses, divided by the first's loss; nine "
@@ -316,7 +309,8 @@ def _ending_too_soon() -> str:
     for step, runs in track([(step, runs) for step in STEPS for runs in (3, 5, 9)], "Ramps that end too soon"):
         alone, pairs = [], []
         for last in ENDS:
-            alone.append(min(capacities(_normal(noise, runs), step, each, noise, last).coverage() for each in SHAPES))
+            ended = (capacities(judged(_normal(noise, runs), step, each, noise, last)) for each in SHAPES)
+            alone.append(min(each.coverage() for each in ended))
             only_one = np.where(np.arange(SETS) % 2, np.inf, last)[:, None]  # the baseline
             found = [ratios(_normal(noise, runs), FASTER, step, each, noise, only_one) for each in SHAPES]
             pairs.append(max(each.misses for each in found))

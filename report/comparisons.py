@@ -9,7 +9,6 @@ from dropline.report.sections import Block, Cell, Section, Table
 
 TONES: Final = {"faster": "good", "slower": "bad"}
 FACTORS: Final = {"threading": "Multithreading", "ha_mode": "High availability", "backend": "Backends"}
-MOST_SERIES: Final = 3  # whose level changed
 
 
 def pairs(scope: Scope, figures: Sequence[Row]) -> list[Row]:
@@ -100,9 +99,9 @@ def between_versions(scope: Scope) -> list[str]:
 
 def changed_levels(scope: Scope) -> list[str]:
     """Say which series end at another level than they began, if their newest result is in the report."""
-    known = queries.ask(scope.warehouse, "trends_series", loss_goal=None).to_pylist()
-    changed = [each for each in known if each["changes"] and each["newest_id"] in scope.ids]
-    return [f"{headlines.changed_level(each)}." for each in changed[:MOST_SERIES]]
+    changed = queries.changed_series(scope.warehouse, None)
+    own = [each for each in changed if each["newest_id"] in scope.ids]
+    return [f"{headlines.changed_level(each)}." for each in own[: headlines.MOST_CHANGED]]
 
 
 def what_was_shown(found: Sequence[Row]) -> Iterable[Block]:

@@ -64,6 +64,11 @@ def since_versions(warehouse: Warehouse, loss_goal: str | None) -> tuple[str, li
     return f"{known['product']} {known['version']} against {known['previous_version']}", pairs.to_pylist()
 
 
+def changed_series(warehouse: Warehouse, loss_goal: str | None) -> list[dict[str, Any]]:
+    """Return the series of runs whose level changed for good, those with most changes first."""
+    return [row for row in ask(warehouse, "trends_series", loss_goal=loss_goal).to_pylist() if row["changes"]]
+
+
 def labels(warehouse: Warehouse) -> dict[str, str]:
     """Return a unique text for each configuration_id; measured first, then by text."""
     table = ask(warehouse, "labels")

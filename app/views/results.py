@@ -21,7 +21,6 @@ MOST_PANELS: Final = 6  # reserved containers
 MOST_ROWS: Final = 12  # of a panel
 MOST_THROUGHPUTS: Final = 1000
 MOST_PUBLISHED: Final = 8  # besides the measured ones
-MOST_SERIES: Final = 3  # whose level changed
 MOST_REMEMBERED: Final = 32  # answers for a goal and filters
 LATENCIES: Final = ("Latency (ms)", "99 % within (ms)")
 QUERIES: Final = "queries/s"
@@ -160,12 +159,13 @@ def _answer(identity: Identity, goal: str | None, is_published: bool, chosen: tu
     with query_log.recorded() as asked:
         with query_log.recorded() as behind:
             table, found = _found(goal, is_published)
-        for name, values in zip(FILTERS, chosen, strict=True):
+        filters = dict(zip(FILTERS, chosen, strict=True))
+        for name, values in filters.items():
             if values:
                 found = found[found[name].isin(values)]
         known = len(found)
         in_panels = found[found["origin"] == "measured"].groupby(["protocol", "rate_unit"]).size()
-        if in_panels.max() > headlines.MOST_ALIKE and not dict(zip(FILTERS, chosen, strict=True))["campaign"]:
+        if in_panels.max() > headlines.MOST_ALIKE and not filters["campaign"]:
             found = found[found["is_newest"]]
         panels = [each._replace(asked=behind) for each in _panels(found, table, widgets.open_warehouse(), goal)]
         effects = _effects(found["configuration_id"], goal)
@@ -318,9 +318,8 @@ def _version_changes(warehouse: Warehouse, goal: str | None) -> None:
         changes = headlines.changes(row["verdict"] for row in pairs)
         st.header(wording.plain(f"{title}: {changes}"), anchor=False)
         st.page_link("views/versions.py", label="Set-up by set-up", icon=":material/compare_arrows:")
-    for series in queries.ask(warehouse, "trends_series", loss_goal=goal).to_pylist()[:MOST_SERIES]:
-        if series["changes"]:
-            links.to_trend(warehouse, goal, series["series_id"], wording.plain(headlines.changed_level(series)))
+    for series in queries.changed_series(warehouse, goal)[: headlines.MOST_CHANGED]:
+        links.to_trend(warehouse, goal, series["series_id"], wording.plain(headlines.changed_level(series)))
 
 
 def _throughputs(warehouse: Warehouse) -> None:
