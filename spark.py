@@ -1,4 +1,4 @@
-"""dbt on Apache Spark: `python spark.py build` runs `dbt build --target spark`; likewise dbt's other commands.
+"""dbt on Apache Spark: `python spark.py build` runs `dbt build --target spark`, and so for dbt's other commands.
 
 dbt-spark runs Python models on Databricks only. This module runs them in a Spark session of this process, which ends
 with dbt.

@@ -45,7 +45,7 @@ function register(monaco) {
     return monaco
 }
 
-// The tables that a question names, by the word that stands for each.
+// The tables that a question names, by the name that the question gives each.
 function named(known, text) {
     const found = {}
     for (const [, table, alias] of text.matchAll(/\b(?:from|join)\s+([a-z_]\w*)(?:\s+(?:as\s+)?([a-z_]\w*))?/gi)) {

@@ -100,7 +100,7 @@ def page() -> str:
     """
     style = f"<style>{Path(__file__).with_name('style.css').read_text('utf-8')}</style></body>"
     html = (_STATIC / "index.html").read_text("utf-8").replace("</head>", f"<script>{CONNECTS}</script></head>")
-    return html.replace("</body>", style)  # after Streamlit's own styles, which stand in the head
+    return html.replace("</body>", style)  # after Streamlit's own styles, which are in the head
 
 
 def content_policy(page: str) -> str:

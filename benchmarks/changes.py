@@ -208,7 +208,7 @@ def by_shape() -> str:
     return (
         f"Percent of {SERIES} series of {RUNS} ramps each, normal noise of {100 * NOISE_RATIO:.0f} % between runs and"
         " 0.5 % between trials, in which nothing changes and yet a change is shown. Each series has one ramp, whose"
-        " grid lies anywhere. On the right the mean over the shapes, if the points were other figures, without a"
+        " grid begins anywhere. On the right the mean over the shapes, if the points were other figures, without a"
         " look at the brackets:\n\n"
         + table(["step", *SHAPES, "last passing step", "low crossing", "high crossing", "middle"], rows)
     )
@@ -231,7 +231,7 @@ def across_campaigns() -> str:
             texts = " and ".join(f"{100 * step:.0f} %" for step in steps)
             rows.append([texts, name, *map(_percent, (*cells, habit))])
     return (
-        f"Two campaigns of {RUNS // 2} runs each, of which each has a ramp of its own: percent of {PAIRED_SERIES}"
+        f"Two campaigns of {RUNS // 2} runs each, each with a ramp of its own: percent of {PAIRED_SERIES}"
         " series with a false alarm, and in which a change of -3 % and -5 % between them is found:\n\n"
         + table(["steps", "", *SHAPES, "last passing step"], rows, words=2)
     )

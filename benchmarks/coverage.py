@@ -170,7 +170,7 @@ def _introduction() -> str:
 Written by `python -m benchmarks.coverage`. Servers whose rate at a loss of 2.5 % is known are ramped up; the models'
 own SQL judges the trials, nothing is corrected. {SETS:,} sets of runs a cell, so that a share near 95 % has a standard
 error of {100 * math.sqrt(0.05 * 0.95 / SETS):.1f} points. The rate of a run varies by 2 % unless something else is
-said, that of a trial by 0.5 % more. Each set has a ramp of its own, whose grid lies anywhere.
+said, that of a trial by 0.5 % more. Each set has a ramp of its own, whose grid begins anywhere.
 
 The loss grows over the offered rate in six shapes: logistic (three widths), hinge (what is above the capacity is lost),
 goodput collapse (as much again is lost of what was served before), and an M/M/1 queue of 64 places."""

@@ -53,7 +53,7 @@
     for (const kind of ["keydown", "pointerdown", "pointerup", "change"])
         addEventListener(kind, event => { seen.pressed = event.timeStamp }, true)
     const write = CanvasRenderingContext2D.prototype.fillText
-    const written = new WeakMap() // by canvas: the word at each place, as a table also draws again what stands there
+    const written = new WeakMap() // by canvas: the word at each place, as a table also redraws unchanged words
     CanvasRenderingContext2D.prototype.fillText = function (...given) {
         if (this.canvas.isConnected) {
             const [word, x, y] = given

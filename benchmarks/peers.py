@@ -79,7 +79,7 @@ TYPES: Final = {
     "bool": "boolean",
     "timestamp[us]": "timestamp",
 }
-# Of all tables that the questions name: PostgreSQL's indexes, the first of which is how ClickHouse sorts the table.
+# Of all tables that the questions name: PostgreSQL's indexes; ClickHouse sorts the table by the first.
 KEYS: Final = {
     "trials": ("run_id", "trial_id", "configuration_id", "campaign"),
     "trial_intervals": ("trial_id",),

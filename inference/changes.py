@@ -45,7 +45,7 @@ SHUFFLED_FROM = 12
 DOUBT = (2.0, 0.05)
 """What a change between ramps that differ must exceed: standard errors, and a share of the brackets' width.
 
-Their crossings are estimates from two steps each, whose error depends on where the steps lie. The share covers shapes
+Their crossings are estimates from two steps each, whose error depends on where the steps are. The share covers shapes
 of loss that neither estimate fits.
 """
 

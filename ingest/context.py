@@ -159,7 +159,7 @@ class Context:
             facts = facts | told_by_command(resolved.get("command"), facts)
         planned, sent = resolved.get("requests_planned"), facts.get("sent")
         if tool in RATELESS and "offered_rate" not in resolved:
-            # it prints replies and their rate since the start, and thereby the time
+            # it prints replies and their rate since the start, which gives the time
             shown = sent and facts.get("received") and sent * (facts.get("achieved_rate") or 0) / facts["received"]
             if len(named := named_rates(self.path, sent, shown)) == 1:
                 resolved["offered_rate"], sources["offered_rate"] = named.pop(), _NAMES

@@ -126,7 +126,7 @@ class Name(NamedTuple):
 
     tokens: tuple[_Parts, ...]  # its words in lower case, without ending and time, each split into letters and numbers
     counting: tuple[Slot, ...] = ()  # the numbers that count without a gap over the names of the same form
-    paired: tuple[tuple[Slot, Slot], ...] = ()  # two numbers of which the second goes with the first: it tells no more
+    paired: tuple[tuple[Slot, Slot], ...] = ()  # two numbers that always go together: the second tells no more
 
     @property
     def is_plain(self) -> bool:

@@ -1,5 +1,5 @@
 {#-
-    How far a recomputed number may lie from the one claimed and still agree with it: for "about" and "up to" so many
+    How far a recomputed number may be from the one claimed and still agree with it: for "about" and "up to" so many
     percent of it; for any other wording half a unit of its last digit, which is rounding.
 -#}
 {% macro claim_tolerance(claimed, wording, percent) -%}

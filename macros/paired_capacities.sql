@@ -26,7 +26,7 @@
     factors: for each, `name`; `columns`, in which the two may differ; `condition`, what makes the one the treatment
     and the other the baseline.
 
-    The nearest in time is found along a line on which all peers stand, and a capacity has one key, its loss goal in it:
+    The nearest in time is found along a line of all peers, and a capacity has one key, its loss goal in it:
     joined by the goal besides, all treatments would meet all baselines. So the work grows with their number and not
     with its square.
 -#}

@@ -17,7 +17,7 @@
     '{{ text | replace('\\', '\\\\') | replace("'", "\\'") }}'
 {%- endmacro %}
 
-{#- Run before a build: DuckDB reads the files of a source where they lie, Spark by a view of its name. -#}
+{#- Run before a build: DuckDB reads the files of a source directly, Spark through a view of its name. -#}
 {% macro create_views_of_the_lake() -%}
     {%- if execute and target.type == 'spark' -%}
         {%- for schema in graph.sources.values() | map(attribute='schema') | unique -%}

@@ -69,7 +69,7 @@ with_interval as (
         with_degrees_of_freedom.*,
         exp(log_low - t_low.t_975 * error_low) as ci_low,
         exp(log_high + t_high.t_975 * error_high) as ci_high,
-        -- how far, in standard errors, both ends lie beyond 1, and what that rests on
+        -- how far, in standard errors, both ends are beyond 1, and what that is based on
         greatest(log_low / nullif(error_low, 0), -log_high / nullif(error_high, 0), 0) as t,
         case
             when coalesce(log_low / nullif(error_low, 0), 0) >= coalesce(-log_high / nullif(error_high, 0), 0)

@@ -24,7 +24,7 @@
     timestampadd(microsecond, cast(round(1000000 * ({{ seconds }})) as bigint), {{ instant }})
 {%- endmacro %}
 
-{#- How many seconds lie between two times. -#}
+{#- The seconds between two times. -#}
 {% macro seconds_between(start, finish) -%}
     {{ adapter.dispatch('seconds_between', 'dropline')(start, finish) }}
 {%- endmacro %}

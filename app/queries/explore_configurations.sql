@@ -1,6 +1,6 @@
 -- Every configuration with its capacity at a goal, its months and tags, and the texts to search in lower case;
 -- measured, new and fast ones first. The months are those of the runs, or that in which the source was published.
--- Published figures without a stated limit stand for every goal.
+-- Published figures without a stated limit are shown for every goal.
 with
 
 figures as (

@@ -61,7 +61,7 @@ where
     and capacity.loss_goal = 'permille'
     and copies.seen_in = 'ramp';
 
--- Published throughputs stand for one figure each.
+-- Each published throughput is one figure.
 update load_balancer_throughput as copies
 set quality = capacity.quality, findings = capacity.findings
 from capacity

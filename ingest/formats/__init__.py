@@ -36,7 +36,7 @@ class Report:
     line: int  # first line of the report in the file, from 1
     facts: Row  # columns of `schema.TRIALS` found in the text itself
     exchanges: list[Row] = field(default_factory=list)  # rows of `schema.EXCHANGES` without the keys
-    # Columns of `schema.INTERVALS` without the keys, of which there may be very many.
+    # Columns of `schema.INTERVALS` without the keys; there may be very many rows.
     intervals: dict[str, Sequence[Any]] = field(default_factory=dict)
     observations: list[Observation] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)  # notes for the user, one sentence each

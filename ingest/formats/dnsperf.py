@@ -48,7 +48,7 @@ _VALUES: Final[dict[str, re.Pattern[str]]] = {
 _LARGEST: Final = 1e15  # above any meaningful option value
 _SECTIONS: Final = {
     **{"Statistics:": "total", "Interval Statistics:": "interval", "Connection Statistics:": "connection"},
-    "```": "",  # what stands behind a report in Markdown is none of its figures
+    "```": "",  # what follows a report in Markdown is none of its figures
 }
 BLOCK: Final = r"Statistics:[ \t]*(?=[\r\n]|\Z)|Queries sent:[ \t]+\d[\d,]*[ \t]*(?=[\r\n]|\Z)"
 _SENT: Final = re.compile(r"(?:\A|[\r\n])[ \t]*Queries sent:[ \t]+\d[\d,]*[ \t]*[\r\n]")

@@ -1,7 +1,7 @@
 """Usual perfdhcp reports by columns: texts that differ only in their digits are parsed together.
 
 Usual is one process, complete, without `-x`. A skeleton is a text with one `0` for each run of digits. Reports with
-equal skeletons have a form in common: their numbers stand in the same order, so the patterns here are matched once,
+equal skeletons have a form in common: their numbers are in the same order, so the patterns here are matched once,
 against the skeleton, and the numbers of all reports become one matrix. A report that deserves a remark is left to
 `perfdhcp.parse`, which tells the same of all others.
 """
@@ -78,7 +78,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Form:
-    """Where the numbers stand in all reports with one skeleton, as indices among all of a report's numbers."""
+    """Where the numbers are in all reports with one skeleton, as indices among all of a report's numbers."""
 
     exchanges: tuple[str, ...]  # their names, E in order
     positions: tuple[int, ...]  # of the exchanges in the protocol

@@ -50,7 +50,7 @@ watched_files as (
 
 candidates as (
 
-    -- counters that lie beside an output are its own, from shortly before it to shortly after
+    -- counters beside an output are its own, from shortly before it to shortly after
     select
         watched_files.campaign,
         watched_files.source_path,

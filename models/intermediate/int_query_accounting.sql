@@ -59,7 +59,7 @@ watched as (
             and observations.observed_at between trials.started_at and trials.ended_at
         ) as probes_failed,
         max(observations.value) filter (where observations.metric = 'pdns.qsize-q') as queue_peak,
-        -- a burst that drains at once is no queue that stands: while queries were sent, in the middle of three or more
+        -- a burst that drains at once is no standing queue: while queries were sent, in the middle of three or more
         case
             when count(*) filter (
                     where observations.metric = 'pdns.qsize-q'

@@ -34,4 +34,4 @@ select
     value_after,
     value_after - value_before as change
 from counters
-order by batch -- as the trials stand elsewhere: what is asked by batch reads few rows
+order by batch -- as in the other tables of trials: a question about one batch reads few rows

@@ -20,7 +20,7 @@ pairs as (
         candidate.configuration_id as a,
         baseline.configuration_id as b,
         candidate.loss_goal,
-        -- where the crossings may lie however many runs there are
+        -- where the crossings may be, however many runs there are
         ln(candidate.crossing_high / nullif(candidate.crossing_low, 0))
         + ln(baseline.crossing_high / nullif(baseline.crossing_low, 0)) as width_by_steps
     from measured as candidate
