@@ -47,10 +47,11 @@ _SYNONYMS: Final[dict[str, dict[str, str]]] = {
     | dict.fromkeys(("6", "v6", "ipv6", "dhcp6", "dhcpv6"), "DHCPv6")
     | {word.lower(): word for word in CLOSED["protocol"][2:]},
     # Kea reaches MariaDB through its mysql backend; backend_version tells the two apart.
-    # PowerDNS launches the backends gmysql, gpgsql and gsqlite3.
+    # PowerDNS launches the backends gmysql, gpgsql and gsqlite3; Kea called Cassandra cql.
     "backend": dict.fromkeys(("mariadb", "gmysql"), "mysql")
     | dict.fromkeys(("postgres", "pgsql", "postgre", "psql", "gpgsql"), "postgresql")
-    | dict.fromkeys(("sqlite3", "gsqlite3"), "sqlite"),
+    | dict.fromkeys(("sqlite3", "gsqlite3"), "sqlite")
+    | {"cql": "cassandra"},
     "threading": dict.fromkeys(("off", "no", "false"), "single") | dict.fromkeys(("on", "yes", "true"), "multi"),
     "ha_mode": dict.fromkeys(("no", "off", "false"), "none")
     | {"hs": "hot-standby", "lb": "load-balancing", "pb": "passive-backup"},

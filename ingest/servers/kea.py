@@ -13,6 +13,7 @@ from typing import Any, Final, NoReturn
 from dropline.ingest.formats import Row
 from dropline.ingest.servers import commented_json
 from dropline.ingest.servers.plain import identity, refuse, settings_json, unicode
+from dropline.ingest.synonyms import normalise
 
 NAME = "kea"
 PRODUCT: Final = "ISC Kea"
@@ -117,9 +118,9 @@ def _server(document: Any) -> tuple[str, Row]:
 
 def _lease_database(database: Row) -> Row:
     # Only memfile can be configured not to persist; a database always keeps the leases.
-    backend = (_text(database, "type") or "memfile").lower()
-    persistent = _flag(database, "persist") is not False if backend == "memfile" else True
-    return {"backend": backend, "backend_persistent": persistent}
+    backend = normalise("backend", _text(database, "type") or "memfile")
+    persistent = _flag(database, "persist") is not False if backend == {"backend": "memfile"} else True
+    return {**backend, "backend_persistent": persistent}
 
 
 def _threading(settings: Row) -> Row:
