@@ -16,7 +16,7 @@ from dropline.ingest.campaign import slug
 from dropline.ingest.change_detection import Known
 from dropline.ingest.context import Context, Names, ServerConfig, ServerConfigs, gather, read_sidecar
 from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope, whole
-from dropline.ingest.formats import READERS, Reject, Rejected, Row, contents, recognise
+from dropline.ingest.formats import READERS, Reject, Rejected, Row, contents, perfdhcp, recognise
 from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_gzip, unpack
 from dropline.ingest.lake import Key, Version
 from dropline.ingest.names import Name, level, level_counts, names
@@ -31,10 +31,12 @@ from dropline.ingest.rows import (
     rejected,
     watched,
 )
+from dropline.ingest.synonyms import told
 
 _MAX_SIDECAR_BYTES: Final = 1024 * 1024
 _READERS: Final = {reader.NAME: reader for reader in READERS}
 _LARGE: Final = re.compile(r"[0-9]{2}|[0-9]k", re.IGNORECASE)  # a number that may be a rate
+_OPPOSITES: Final = {"single": "multi", "multi": "single"}  # side by side: the threading of a DHCP server
 _HELD: Final = 4  # scopes, and folders of machine facts, in the cache
 _UNRECOGNISED: Final = (
     "not recognised: not a traffic generator's output, counters, server configuration or machine facts",
@@ -102,8 +104,12 @@ class Neighbours:
 
     def names(self, item: Found) -> Names:
         """Return what the names of an output and its folders tell beside others."""
-        own, counting, rated = self.name(item.folder, item.name), None, []
+        own, counting, rated, threading = self.name(item.folder, item.name), None, [], None
         for at, (above, name) in enumerate(_levels(item.folder)):
+            if item.reader is perfdhcp and (other := _OPPOSITES.get(name)):
+                beside = self._entries[f"{above}/"]
+                if other in beside or any(told(each).get("threading") == other for each in beside):
+                    threading = name
             _, _, words, number = level(name)
             if number and level_counts(name, above.rpartition("/")[2], self._numbers[above, words]):
                 counting = at
@@ -111,7 +117,7 @@ class Neighbours:
                 parsed = self.name(f"{above}/", name)
                 if not parsed.is_plain:
                     rated.append((at, parsed))
-        return None if own.is_plain else own, counting, tuple(rated)
+        return None if own.is_plain else own, counting, tuple(rated), threading
 
     def beside(self, item: Found) -> Found | None:
         """Return the output that a file of counters belongs to: the one with the longest common name prefix.

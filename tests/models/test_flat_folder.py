@@ -13,6 +13,7 @@ RUNS = Path(__file__).parents[2] / "examples" / "kea-2.2-backends" / "runs"
 SET_UPS = {"memfile": "v4_st_memfile_none", "mysql": "v4_st_mysql_none"}
 NAMED = {
     "named": {"v4_st_memfile_none": "memfile-single-threaded", "v4_mt4_memfile_none": "MT4/memfile"},
+    "named-by-contrast": {"v4_st_memfile_none": "memfile/single", "v4_mt4_memfile_none": "memfile/mt4"},
     "counted-threads": {"v4_st_memfile_none": "memfile/1-thread", "v4_mt4_memfile_none": "memfile/threads_4"},
     "versions": {"v4_st_memfile_none": "kea-2.4.1", "v4_mt4_memfile_none": "Kea_v2.6.0"},
     "kea-2.4-2.6": {"v4_st_memfile_none": "2.4", "v4_mt4_memfile_none": "2.6"},
@@ -90,7 +91,7 @@ def test_names_tell_product_and_version(warehouse):
     assert warehouse(told, "kea-2.4-2.6") == [(None,), (None,)]
 
 
-@pytest.mark.parametrize("campaign", ["named", "counted-threads"])
+@pytest.mark.parametrize("campaign", ["named", "named-by-contrast", "counted-threads"])
 def test_words_of_names_tell_what_ratios_compare(campaign, warehouse):
     assert warehouse(
         "select lps_single, lps_multi from multithreading_speedup where campaign = ?", campaign
