@@ -1,5 +1,6 @@
 """Results as people keep them, without a word beside them: what belongs together is told by names, or doubted."""
 
+import json
 import shutil
 from operator import itemgetter
 from pathlib import Path
@@ -37,6 +38,9 @@ def warehouse(tmp_path_factory):
             own = report.replace("-R 10000000", f"-R {rate}0") if layout == "clients" else report
             with place.open("a") as file:
                 file.write(kept.get("before", "").format(name, str(rate), repetition) + own + kept.get("behind", ""))
+            if "server" in kept:
+                conf, backend = (each.format(name, rate, repetition) for each in kept["server"])
+                (root / layout / conf).write_text(json.dumps({"Dhcp4": {"lease-database": {"type": backend}}}))
     dns = Path(__file__).parents[1] / "captures" / "dns" / "tools" / "dnsperf-ramp" / "lmdb" / "Q00300-r1"
     shutil.copytree(dns, root / "numbers/mysql/runs/threads4", ignore=shutil.ignore_patterns("*.json"))  # beside 1 to 3
     for campaign, folders in NAMED.items():
@@ -52,7 +56,6 @@ def warehouse(tmp_path_factory):
     (root / "described" / "campaign.yaml").write_text("campaign: described\ndefaults: {product: ISC Kea}\n")
     template = '"{repetition}-{scenario}/{offered_rate}.txt"'
     (root / "templated" / "campaign.yaml").write_text(f"campaign: templated\npath: {template}\n")
-    (root / "served" / "kea.json").write_text('{"Dhcp4": {"lease-database": {"type": "postgresql"}}}')
     with asking(built(tmp_path_factory.mktemp("home"), *root.iterdir())) as asked:
         yield asked
 
@@ -125,7 +128,10 @@ def test_set_ups_that_may_be_repetitions_are_told(warehouse):
 def test_where_a_value_comes_from_is_told(warehouse):
     assert warehouse(
         "select campaign, severity from quality_findings where finding = 'runs_by_order' group by all order by all"
-    ) == [(layout, "info") for layout in ("appended", "counted", "moments", "moments-of-files", "run-folders", "times")]
+    ) == [
+        (layout, "info")
+        for layout in ["appended", "builds", "counted", "moments", "moments-of-files", "run-folders", "times"]
+    ]
     assert warehouse(
         """select distinct context_sources['repetition'], context_sources['backend'] from trials
         where campaign in ('flat', 'described')"""
