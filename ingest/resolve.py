@@ -72,7 +72,7 @@ class Neighbours:
 
     def __init__(self, items: Sequence[Found]) -> None:
         self.machines: dict[str, list[Found]] = defaultdict(list)  # the files of each folder of machine facts
-        self._outputs: dict[str, dict[str, Found]] = defaultdict(dict)  # folder -> stem -> output
+        self.outputs: dict[str, dict[str, Found]] = defaultdict(dict)  # folder -> stem -> output
         self._entries: dict[str, set[str]] = defaultdict(set)  # folder -> its outputs, folder/ -> its subfolders
         served: dict[Found, set[str]] = defaultdict(set)  # sidecar -> stems of its outputs
         for item in items:
@@ -81,15 +81,15 @@ class Neighbours:
             elif item.kind is Kind.OUTPUT:
                 stem = item.stem
                 self._entries[item.folder].add(item.name)
-                self._outputs[item.folder].setdefault(stem, item)
+                self.outputs[item.folder].setdefault(stem, item)
                 if item.sidecar:
                     served[item.sidecar].add(stem)
         self.shared = {sidecar for sidecar, stems in served.items() if len(stems) > 1}  # by several processes
         # Sorted so that stems with a common prefix are adjacent.
-        self._stems = {folder: sorted(outputs) for folder, outputs in self._outputs.items()}
+        self._stems = {folder: sorted(outputs) for folder, outputs in self.outputs.items()}
         self._names: dict[str, dict[str, Name]] = {}  # folder -> parsed names; a cache of a method would be a cycle
         self._numbers: dict[tuple[str, str], set[str]] = defaultdict(set)  # folder, words -> numbers of its subfolders
-        for folder in self._outputs:
+        for folder in self.outputs:
             for above, name in _levels(folder):
                 self._entries[f"{above}/"].add(name)
                 _, _, words, number = level(name)
@@ -130,7 +130,14 @@ class Neighbours:
         alike = [len(os.path.commonprefix([stem, item.stem])) for stem in near]  # noqa: RUF071 -- any text, not a path
         if not near or alike.count(max(alike)) > 1:
             return None
-        return self._outputs[item.folder][near[alike.index(max(alike))]]
+        return self.outputs[item.folder][near[alike.index(max(alike))]]
+
+
+def _nearest(place: str, folders: Sequence[str]) -> list[str]:
+    """Return those of some folders that share the most levels with a place."""
+    levels = place.split("/")
+    shared = [len(os.path.commonprefix([levels, folder.split("/")])) for folder in folders]  # noqa: RUF071 -- no texts
+    return [folder for folder, count in zip(folders, shared, strict=True) if count == max(shared)]
 
 
 class Resolver:
@@ -154,7 +161,7 @@ class Resolver:
         self._known: Known | dict[Key, Version] = known or {}
         self.around = lru_cache(maxsize=_HELD)(lambda place: Neighbours(self._files[place]))  # files of the same scope
         self._machine = lru_cache(maxsize=_HELD)(self._load_machine)
-        self._host_id = lru_cache(maxsize=_HELD)(self._load_host_id)
+        self._host_ids = lru_cache(maxsize=_HELD)(self._load_host_ids)
         self._said = lru_cache(maxsize=16)(self._load_sidecar)
 
     def outcome(self, item: Found) -> Outcome:
@@ -243,14 +250,21 @@ class Resolver:
             outcomes[item.path] = outcome
         return _Machine(host["host_id"], outcomes)
 
-    def _load_host_id(self, scope: str) -> str | None:
-        """Return the machine under test: the one so named, else the only one of the campaign."""
-        folders = list(self.around(scope).machines)
-        campaign = self._files[scope][0].scope.campaign
-        if named := [folder for folder, role in (campaign.machines if campaign else {}).items() if role == "server"]:
-            folders = [folder for folder in folders if folder == named[0]]
-        ids = {self._machine(scope, folder).host_id for folder in folders} - {None}
-        return ids.pop() if len(ids) == 1 else None
+    def _load_host_ids(self, scope: str) -> dict[str, str | None]:
+        """Return the machine under test by folder of outputs: a server so named, else the only one, of the nearest.
+
+        A machine that is nearest to no output may be the server of all, or the generator: then none is told by place.
+        """
+        around, campaign = self.around(scope), self._files[scope][0].scope.campaign
+        named = [folder for folder, role in (campaign.machines if campaign else {}).items() if role == "server"]
+        every = [folder for folder in named or around.machines if folder in around.machines]
+        near = {place: _nearest(place, every)[: 1 if named else None] for place in around.outputs}
+        if not named and {folder for each in near.values() for folder in each} != {*every}:
+            near = dict.fromkeys(near, every)
+        ids = {
+            place: {self._machine(scope, each).host_id for each in folders} - {None} for place, folders in near.items()
+        }
+        return {place: found.pop() if len(found) == 1 else None for place, found in ids.items()}
 
     def _load_sidecar(self, item: Found) -> Row | Rejected:
         """Return the contents of a sidecar, or why it is unusable."""
@@ -288,7 +302,7 @@ class Resolver:
             item.scope.campaign,
             self._servers,
             (sidecar.path, said) if sidecar and isinstance(said, dict) else None,
-            self._host_id(item.scope.place),
+            self._host_ids(item.scope.place).get(item.folder),
             # The digest in the sidecar is that of the output before someone gzipped it.
             sha256(unpack(content.data, MAX_TEXT_BYTES)[0]).hexdigest() if is_gzip(content.data) else content.sha256,
             shared=sidecar in around.shared,

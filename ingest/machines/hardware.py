@@ -209,6 +209,7 @@ def dmidecode(data: bytes) -> Facts:
         cpu_mhz=nominal_mhz(model) or number(first.get("Current Speed", "").removesuffix(" MHz")),
         memory_bytes=sum(modules) or None,
         memory_modules=len(modules) or None,
+        bios_version=next((word(block.get("Version")) for title, block in blocks if title == "BIOS Information"), None),
     )
 
 

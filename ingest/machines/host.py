@@ -30,6 +30,7 @@ PRECEDENCE: Final[dict[str, tuple[str, ...]]] = {
 _OWN_COLUMNS: Final = frozenset({*PRECEDENCE, "packages"})
 # The clock changes with load, and the usable memory a little with every boot.
 _NOT_IDENTIFYING: Final = frozenset({"cpu_mhz", "memory_bytes"})
+_FIRMWARE: Final = ("bios_version", "microcode")
 _FAILED: Final = re.compile(
     rb"not found|no such file|permission denied|not permitted|not supported|no data available"
     rb"|must be (?:super-user|root)|no such device|cannot (?:get|open|read)|can't (?:open|read)",
@@ -65,7 +66,7 @@ def host(files: Mapping[str, bytes]) -> tuple[Row, list[Reject]]:
     row["disks"] = ", ".join(row["disks"])[:1000] if row["disks"] else None
     row |= _nic(found)
     row["packages"] = _packages(found)
-    row["host_id"] = _identity(row)
+    row["host_id"] = _identity(row, [facts[key] for _, _, facts in found for key in _FIRMWARE if key in facts])
     row["facts"] = _rest(found)
     return row, rejects
 
@@ -94,7 +95,9 @@ def _nic(found: _Found) -> Row:
         elif kind == "ethtool":
             label = re.sub(r"^ethtool(?:-[a-z](?=-))?-?", "", stem(name))
             nics[label] = nics.get(label, {}) | facts
-    real = [nic for _, nic in sorted(nics.items()) if nic.get("bus")]
+    every = [nic for _, nic in sorted(nics.items())]
+    # `ethtool eth0` alone does not tell the bus; of virtual interfaces, the driver is known
+    real = [nic for nic in every if nic.get("bus")] or [nic for nic in every if "driver" not in nic]
     rank = [(nic.get("link") is True, nic.get("speed_mbps", 0)) for nic in real]
     best = real[rank.index(max(rank))] if real else {}
     controllers = _first(found, "network_controllers", ("lspci",)) or [None]
@@ -112,9 +115,11 @@ def _packages(found: _Found) -> list[tuple[str, str]] | None:
     return sorted(packages.items()) or None
 
 
-def _identity(row: Row) -> str:
-    same = {column: value for column, value in row.items() if column not in _NOT_IDENTIFYING}
+def _identity(row: Row, firmware: list[str]) -> str:
+    same: Row = {column: value for column, value in row.items() if column not in _NOT_IDENTIFYING}
     same["memory_gib"] = round(row["memory_bytes"] / 2**30) if row["memory_bytes"] else None
+    if firmware:
+        same["firmware"] = firmware
     return hashlib.sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()[:16]
 
 

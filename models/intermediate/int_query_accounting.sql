@@ -40,8 +40,10 @@ server as (
         sum(change) filter (where metric = 'pdns.udp-answers') as answers,
         -- failed, and asked for what it does not serve (REFUSED)
         sum(change) filter (where metric in ('pdns.servfail-packets', 'pdns.unauth-packets')) as answers_in_error,
-        sum(change) filter (where metric = 'pdns.packetcache-hit') as cache_hits,
-        sum(change) filter (where metric = 'pdns.packetcache-miss') as cache_misses,
+        -- of the recursor, what its packet cache misses is looked up among its records
+        sum(change) filter (where metric in ('pdns.packetcache-hit', 'pdns.packetcache-hits', 'pdns.cache-hits'))
+            as cache_hits,
+        sum(change) filter (where metric in ('pdns.packetcache-miss', 'pdns.cache-misses')) as cache_misses,
         sum(change) filter (where metric = 'pdns.uptime') as uptime_s
     from counters
     group by trial_id

@@ -178,6 +178,7 @@ unplaced as (
         told.report_index,
         {{ configuration_columns_of('told') }},
         told.unnamed_folder,
+        told.described_folder,
         case when places_of_one_number.place_hash is null then told.repetition end as repetition,
         -- what a search found is no step of a ramp
         case when not {{ is_search('told.method') }} then told.offered_rate end as offered_rate,
@@ -205,12 +206,14 @@ of_set_ups as (
         repetition,
         offered_rate,
         moment,
+        described_folder,
         {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, method') }} as set_up_id
     from unplaced
 
 ),
 
--- the reports of one file are in order, those of several files if all have a time, of their own or of a whole run
+-- the reports of one file are in order, those of several files if all have a time, of their own or of a whole run;
+-- folders that differ in a number, such as that of a build, are runs if most rates are in several, and once in each
 ordered_set_ups as (
 
     select
@@ -224,7 +227,14 @@ ordered_set_ups as (
             count(repetition) = 0
             and count(offered_rate) in (0, count(*))
             and count(*) > count(distinct offered_rate)
-            and (count(distinct source_path) = 1 or count(moment) = count(*))
+            and (
+                count(distinct source_path) = 1
+                or count(moment) = count(*)
+                or (
+                    count(distinct concat_ws(' ', described_folder, offered_rate)) = count(*)
+                    and 2 * count(distinct offered_rate) <= count(*)
+                )
+            )
         )
 
 ),
@@ -235,7 +245,9 @@ in_order as (
         of_set_ups.trial_id,
         of_set_ups.set_up_id,
         of_set_ups.offered_rate,
-        case when ordered_set_ups.is_moment_of_run then of_set_ups.moment end as series,
+        case
+            when ordered_set_ups.is_moment_of_run then coalesce(of_set_ups.moment, of_set_ups.described_folder)
+        end as series,
         row_number() over (
             partition by of_set_ups.set_up_id
             order by of_set_ups.repetition, of_set_ups.moment, of_set_ups.source_path, of_set_ups.report_index

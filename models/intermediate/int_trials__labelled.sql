@@ -68,6 +68,7 @@ select
             in (select alike_in_folders.configuration_hash from alike_in_folders)
             then concat_ws('/', trials.context_path, trials.name_words)
         else trials.name_words
-    end as unnamed_folder
+    end as unnamed_folder,
+    case when trials.context_sources['context_path'] is not null then trials.context_path end as described_folder
 from trials
 left join described_campaigns on trials.campaign = described_campaigns.campaign

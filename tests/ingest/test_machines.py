@@ -83,6 +83,7 @@ def test_fastest_linked_interface_on_a_bus_is_the_one_shown():
     assert row["nic_model"] == "Intel Corporation Ethernet Controller X710 for 10GbE SFP+"
     assert (row["nic_driver"], row["nic_speed_mbps"]) == ("i40e", 10_000.0)
     assert row["disks"] == "sda 447.13 GiB (PERC H740P)"
+    assert machines.host({"ethtool.txt": b"Settings for eth0:\n\tSpeed: 10000Mb/s\n"})[0]["nic_speed_mbps"] == 10_000.0
 
 
 def test_ethtool_and_lspci_do_without_lshw():

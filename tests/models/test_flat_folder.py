@@ -38,6 +38,8 @@ def warehouse(tmp_path_factory):
             own = report.replace("-R 10000000", f"-R {rate}0") if layout == "clients" else report
             with place.open("a") as file:
                 file.write(kept.get("before", "").format(name, str(rate), repetition) + own + kept.get("behind", ""))
+            for beside, said in kept.get("files", {}).items():
+                (root / layout / beside.format(name, rate, repetition)).write_text(said.format(name))
     dns = Path(__file__).parents[1] / "captures" / "dns" / "tools" / "dnsperf-ramp" / "lmdb" / "Q00300-r1"
     shutil.copytree(dns, root / "numbers/mysql/runs/threads4", ignore=shutil.ignore_patterns("*.json"))  # beside 1 to 3
     for campaign, folders in NAMED.items():
@@ -53,7 +55,6 @@ def warehouse(tmp_path_factory):
     (root / "described" / "campaign.yaml").write_text("campaign: described\ndefaults: {product: ISC Kea}\n")
     template = '"{repetition}-{scenario}/{offered_rate}.txt"'
     (root / "templated" / "campaign.yaml").write_text(f"campaign: templated\npath: {template}\n")
-    (root / "served" / "kea.json").write_text('{"Dhcp4": {"lease-database": {"type": "postgresql"}}}')
     with asking(built(tmp_path_factory.mktemp("home"), *root.iterdir())) as asked:
         yield asked
 
@@ -78,11 +79,11 @@ def test_names_tell_set_ups_and_repetitions_apart_as_folders_do(layout, warehous
 
 def test_every_run_is_one_ramp(warehouse):
     runs = warehouse(
-        """select campaign, list(distinct repetition order by repetition), bool_and(trials = steps) from runs
-        where list_contains(?, campaign) and tool = 'perfdhcp' group by campaign""",
+        """select campaign, list(distinct repetition order by repetition), bool_and(trials = steps),
+        count(distinct host_id) from runs where list_contains(?, campaign) and tool = 'perfdhcp' group by campaign""",
         [*LAYOUTS],
     )
-    assert sorted(runs) == sorted((layout, [1, 2, 3], True) for layout in LAYOUTS)
+    assert sorted(runs) == sorted((layout, [1, 2, 3], True, kept.get("hosts", 0)) for layout, kept in LAYOUTS.items())
 
 
 def test_names_tell_product_and_version(warehouse):
@@ -126,7 +127,7 @@ def test_set_ups_that_may_be_repetitions_are_told(warehouse):
 def test_where_a_value_comes_from_is_told(warehouse):
     assert warehouse(
         "select campaign, severity from quality_findings where finding = 'runs_by_order' group by all order by all"
-    ) == [(layout, "info") for layout in ("appended", "counted", "moments", "moments-of-files", "run-folders", "times")]
+    ) == [(at, "info") for at in ("appended", "ci", "counted", "moments", "moments-of-files", "run-folders", "times")]
     assert warehouse(
         """select distinct context_sources['repetition'], context_sources['backend'] from trials
         where campaign in ('flat', 'described')"""
