@@ -42,7 +42,7 @@ _BY_CAMPAIGN: Final = "listed under `ignore:` in campaign.yaml"
 _LINKED: Final = "a link to a file that is found under its own name"
 _MESSAGES: Final = (".err", ".stderr")
 _FAULT: Final = re.compile(r"(?:, line (\d+))?(?:: )?(.*)", re.DOTALL)  # a campaign.yaml error after its path
-_PROCESSORS: Final = frozenset({"lscpu", "lshw", "cpuinfo", "dmidecode"})  # facts that make a folder that of a machine
+_TELLING: Final = frozenset({"lscpu", "lshw", "cpuinfo", "dmidecode", "hostnamectl"})  # make a folder that of a machine
 _IN_JSON: Final = (*formats.IN_JSON, *telemetry.IN_JSON, *servers.IN_JSON, *prefixes.IN_JSON)
 _ENDING: Final = re.compile(r"(?<=[^/])\.[A-Za-z][^./]*\Z")
 
@@ -531,7 +531,7 @@ def _adopt_machine_facts(items: list[Found]) -> None:
     named = first.scope.campaign is not None and first.folder in first.scope.campaign.machines
     facts = {item.fact for item in items if item.fact and item.kind is not Kind.NOTES}
     indexed = "index" in facts and len(facts) > 2  # an index alone is ambiguous: it is recognised only by name
-    if not (named or indexed or not _PROCESSORS.isdisjoint(facts) or {"uname", "os_release"} <= facts):
+    if not (named or indexed or not _TELLING.isdisjoint(facts) or {"uname", "os_release"} <= facts):
         return
     left_over = {Kind.UNKNOWN, Kind.MESSAGES}
     if named:

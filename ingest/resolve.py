@@ -161,7 +161,7 @@ class Resolver:
         self._known: Known | dict[Key, Version] = known or {}
         self.around = lru_cache(maxsize=_HELD)(lambda place: Neighbours(self._files[place]))  # files of the same scope
         self._machine = lru_cache(maxsize=_HELD)(self._load_machine)
-        self._host_ids = lru_cache(maxsize=_HELD)(self._load_host_ids)
+        self.host_ids = lru_cache(maxsize=_HELD)(self._load_host_ids)
         self._said = lru_cache(maxsize=16)(self._load_sidecar)
 
     def outcome(self, item: Found) -> Outcome:
@@ -302,7 +302,7 @@ class Resolver:
             item.scope.campaign,
             self._servers,
             (sidecar.path, said) if sidecar and isinstance(said, dict) else None,
-            self._host_ids(item.scope.place).get(item.folder),
+            self.host_ids(item.scope.place).get(item.folder),
             # The digest in the sidecar is that of the output before someone gzipped it.
             sha256(unpack(content.data, MAX_TEXT_BYTES)[0]).hexdigest() if is_gzip(content.data) else content.sha256,
             shared=sidecar in around.shared,

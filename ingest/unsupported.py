@@ -62,6 +62,13 @@ _TEXTS: Final = tuple(
         (_LOGS, 1, "the log of a server", _IGNORE),
         (r"Linux \d\S* \(\S+\)\s.*\(\d+ CPU\)", 1, "a printed table of sar or iostat: its times have no zone", _SADF),
         (
+            r"\S+\n +description: |H/W path +Device|System:\s+(?:Host|Kernel): |total +used +free|1: lo: <"
+            r"|\S+ \| SUCCESS => \{\s+\"ansible_facts",
+            1,
+            "facts of a machine as text of lshw, inxi, free or ip, or by Ansible",
+            "gather them with ingest/machines/collect.sh, which asks for forms that are read",
+        ),
+        (
             r"(?i:usage): *\S|Traceback |[^:\n]*sh: .*(?:not found|No such file or directory)$",
             1,
             "the message of a program that did not run",

@@ -12,8 +12,8 @@ from dropline.ingest.machines.facts import SOURCES, FactError, Facts, recognise,
 # The sources of each column, most trusted first; the first one with a value wins.
 # Memory modules give the installed memory, meminfo what the kernel left of it.
 PRECEDENCE: Final[dict[str, tuple[str, ...]]] = {
-    "name": ("hostname", "uname", "lshw"),
-    "architecture": ("lscpu", "uname"),
+    "name": ("hostname", "uname", "hostnamectl", "lshw"),
+    "architecture": ("lscpu", "uname", "hostnamectl"),
     "cpu_model": ("lscpu", "lshw", "cpuinfo", "dmidecode"),
     "cpu_vendor": ("lscpu", "cpuinfo", "lshw", "dmidecode"),
     "cpu_sockets": ("lscpu", "lshw", "cpuinfo", "dmidecode"),
@@ -22,10 +22,10 @@ PRECEDENCE: Final[dict[str, tuple[str, ...]]] = {
     "cpu_mhz": ("lscpu", "lshw", "dmidecode", "cpuinfo"),
     "memory_bytes": ("dmidecode", "lshw", "meminfo"),
     "disks": ("lsblk", "lshw"),
-    "os_name": ("os_release",),
-    "os_version": ("os_release",),
-    "kernel": ("uname",),
-    "virtualisation": ("virtualisation", "lscpu"),
+    "os_name": ("os_release", "hostnamectl"),
+    "os_version": ("os_release", "hostnamectl"),
+    "kernel": ("uname", "hostnamectl"),
+    "virtualisation": ("virtualisation", "lscpu", "hostnamectl"),
 }
 _OWN_COLUMNS: Final = frozenset({*PRECEDENCE, "packages"})
 # The clock changes with load, and the usable memory a little with every boot.

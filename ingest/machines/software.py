@@ -5,12 +5,13 @@ import shlex
 from collections.abc import Iterator
 from typing import Final
 
-from dropline.ingest.machines.facts import Facts, Parser, add, known, lines, require, source, text, word
+from dropline.ingest.machines.facts import Facts, Parser, add, fields, known, lines, require, source, text, word
 
 _UNAME: Final = re.compile(r"(?P<system>[A-Za-z]+) (?P<name>\S+) (?P<release>[0-9]\S*)(?P<rest> .*)?")
 _ARCHITECTURE: Final = re.compile(
     r"(?<= )(x86_64|amd64|i[3-6]86|aarch64|arm64|armv\w+|ppc64(?:le)?|s390x|riscv64)(?= |$)"
 )
+_TITLE: Final = re.compile(r"(.*?)(?: ([0-9][\w.]*).*)?")  # Debian GNU/Linux 12 (bookworm)
 _SECRET: Final = re.compile(r"\S*(?:passw|secret|token|key|credential)\S*=\S*", re.IGNORECASE)
 _WORD: Final = r"[a-z][a-z0-9_-]{0,30}"
 _MAX_PACKAGES: Final = 10_000
@@ -69,6 +70,23 @@ def uname(data: bytes) -> Facts:
         kernel=word(match["release"]),
         architecture=architectures[-1] if architectures else None,
         system=match["system"],
+    )
+
+
+@source("hostnamectl", rb"Static hostname: ", "hostnamectl(?:-status)?", "hostnamectl")
+def hostnamectl(data: bytes) -> Facts:
+    """Return name, operating system, kernel, architecture, virtualisation and firmware."""
+    said = fields(text(data))
+    system = require(_TITLE.fullmatch(said.get("Operating System", "")), "the fields that `hostnamectl` prints")
+    architecture = said.get("Architecture", "")
+    return known(
+        name=word(said.get("Static hostname")),
+        os_name=word(system[1]),
+        os_version=word(system[2]),
+        kernel=word(said.get("Kernel", "").removeprefix("Linux ")),
+        architecture=word({"x86-64": "x86_64", "arm64": "aarch64"}.get(architecture, architecture)),
+        virtualisation=word(said.get("Virtualization")),
+        bios_version=word(said.get("Firmware Version")),
     )
 
 

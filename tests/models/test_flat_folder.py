@@ -11,13 +11,7 @@ from tests.homes import asking, built
 
 RUNS = Path(__file__).parents[2] / "examples" / "kea-2.2-backends" / "runs"
 SET_UPS = {"memfile": "v4_st_memfile_none", "mysql": "v4_st_mysql_none"}
-NAMED = {
-    "named": {"v4_st_memfile_none": "memfile-single-threaded", "v4_mt4_memfile_none": "MT4/memfile"},
-    "named-by-contrast": {"v4_st_memfile_none": "memfile/single", "v4_mt4_memfile_none": "memfile/mt4"},
-    "counted-threads": {"v4_st_memfile_none": "memfile/1-thread", "v4_mt4_memfile_none": "memfile/threads_4"},
-    "versions": {"v4_st_memfile_none": "kea-2.4.1", "v4_mt4_memfile_none": "Kea_v2.6.0"},
-    "kea-2.4-2.6": {"v4_st_memfile_none": "2.4", "v4_mt4_memfile_none": "2.6"},
-}
+NAMED = yaml.safe_load(Path(__file__).with_name("named.yml").read_text())
 POOLED = {"txt": "v4_st_mysql_none", "out": "v4_mt4_postgresql_none"}  # at the same rates
 LAYOUTS = yaml.safe_load(Path(__file__).with_name("layouts.yml").read_text())
 
