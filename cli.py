@@ -85,7 +85,7 @@ def _choose_home(
     if context.obj.address:
         from dropline.ingest.lake import Lake
 
-        with _bar("Pulling") as progress:
+        with _bar("Downloading") as progress:
             Lake.shared(context.obj.lake, context.obj.address, progress)
     elif (context.obj.lake / "batches").is_dir():
         from dropline.ingest.migration import migrate
@@ -129,7 +129,7 @@ def begin(
     context: typer.Context,
     folder: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="Folder with results.")],
 ) -> None:
-    """Write a campaign.yaml for a folder of results: what was found, and every key as a comment.
+    """Write a campaign.yaml for a folder of results, with what was found and the most common keys as comments.
 
     An existing campaign.yaml is not changed.
 
@@ -177,7 +177,7 @@ def forget(
     ],
     undo: Annotated[bool, typer.Option("--undo", help="Count it again.")] = False,
 ) -> None:
-    """Undo a wrong import: a campaign, or one of its files or folders, no longer counts.
+    """Take back a wrong import: a campaign, or one of its files or folders, no longer counts.
 
     The bytes stay in the lake until `compact --purge`. Until then `forget --undo` brings them back, and so does
     ingesting the same files again. Build afterwards.
@@ -214,8 +214,8 @@ def rename(
 def reparse(context: typer.Context) -> None:
     """Read all stored raw files again with the current readers, and say what changes.
 
-    After an update with a better reader, this improves old results too: what changed becomes a batch that replaces the
-    old rows. If nothing changes, nothing is written. Build afterwards.
+    After an update with a better reader, this improves old results, too: the changed files become a batch that replaces
+    the old rows. If nothing changes, nothing is written. Build afterwards.
     """
     from dropline.ingest.lake import Lake
     from dropline.ingest.reparsing import reparse as read_again
@@ -229,7 +229,7 @@ def reparse(context: typer.Context) -> None:
 def build(context: typer.Context) -> None:
     """Check the lake, compute all tables, check them, and publish the warehouse.
 
-    If a check fails, nothing is published: people keep reading the warehouse as it was.
+    If a check fails, nothing is published: the earlier warehouse stays.
     """
     _build(context.obj)
 
@@ -244,7 +244,7 @@ def watch(
 ) -> None:
     """Watch a folder while you measure: ingest and publish each new result. Stop with Ctrl-C.
 
-    Prints a line with the affected capacities each time. It stays loaded, so a new run is published within two
+    Each time it prints a line with the affected capacities. Because it stays loaded, it publishes a new run within two
     seconds. A file that is still being written is read again when it grows.
 
     For example: dropline watch results/2026-11/
@@ -266,7 +266,7 @@ def rollback(
     """Publish an earlier warehouse again: the previous one, or the one that you name.
 
     Builds keep the last three warehouses that they replaced; rollback also keeps the one that it replaces. The lake
-    does not change: the next build publishes its contents.
+    does not change, so the next build publishes all of it again.
 
     For example: dropline rollback 0007-20261120T134501Z
     """
@@ -276,7 +276,7 @@ def rollback(
         kept = publication.earlier(context.obj)
         typer.echo("\n".join(f"{each.name}  made {each.made_at:%Y-%m-%d %H:%M} UTC" for each in kept) or "none")
         return
-    with _spinner("Going back") as say:
+    with _spinner("Rolling back") as say:
         chosen = publication.rollback(context.obj, name, progress=say)
     typer.echo(f"Published {chosen.name} again, made {chosen.made_at:%Y-%m-%d %H:%M} UTC: {context.obj.warehouse}")
 
@@ -303,7 +303,7 @@ def verify(
         bool, typer.Option("--set-aside", help="Exclude damaged batches, so that everything else works again.")
     ] = False,
 ) -> None:
-    """Read everything in the home, and report whatever is damaged or missing.
+    """Read everything in the home and report whatever is damaged or missing.
 
     Compares each file of the lake with the size and SHA-256 in the log, each stored raw file with its own SHA-256, rows
     with the files they come from, and the published warehouse with the lake. Prints each fault with its file and what
@@ -376,7 +376,7 @@ def export(
 ) -> None:
     """Write every table of the warehouse as a plain file, with a list of all columns and what they mean.
 
-    For other programs, or for when you stop using this one. In CSV, nested values are written as JSON.
+    For other programs, or for leaving Dropline. In CSV, nested values are JSON.
 
     For example: dropline export everything --format csv --raw
     """
@@ -437,7 +437,7 @@ def up(
 ) -> None:
     """Ingest, build, check and open the dashboard in one go. Steps that are up to date are skipped.
 
-    With an empty home it shows the bundled examples. For example: dropline up results
+    With an empty home and no paths, it shows the bundled examples. For example: dropline up results
     """
     from dropline import pipeline
     from dropline.ingest.lake import Lake
@@ -524,8 +524,8 @@ def publish(
 ) -> None:
     """Write results, pairs, trends, published figures and the report as pages that need no server.
 
-    They open from disk or from any web server, without other network access. Charts keep their tooltips, and below each
-    you can download its data as Parquet. The pages are those of the app.
+    The pages are those of the app. They open from disk or from any web server and load nothing else. Charts keep their
+    tooltips, and each offers its data as Parquet.
 
     For example: dropline publish site
     """
@@ -604,7 +604,7 @@ def needs(
 def measure(
     plan: Annotated[Path, typer.Argument(metavar="PLAN", help="A plan.yaml; with --init, the folder for a new one.")],
     folder: Annotated[
-        Path | None, typer.Option(help="Where to write the campaign.", show_default="beside the plan, under its name")
+        Path | None, typer.Option(help="Where to write the campaign.", show_default="next to the plan, under its name")
     ] = None,
     into: Annotated[
         str | None, typer.Option(help="Home in which to ingest and build at the end.", metavar="HOME")
@@ -616,8 +616,8 @@ def measure(
     """Find capacities automatically: drive a generator to the limit, and repeat until the interval is narrow.
 
     The result is a campaign, ready to ingest. With --into, the dashboard of that home shows the progress. Ctrl-C stops
-    everything that it started; run the same command again to continue. Exit code 1 if time ran out before all runs were
-    done.
+    everything that was started; run the same command again to continue. Exit code 1 if time ran out before all runs
+    were done.
 
     For example: dropline measure --init kea lab && dropline measure lab/plan.yaml --into data
     """
@@ -652,7 +652,7 @@ def measure(
 
 @app.command()
 def doctor(plan: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="A plan.yaml.")]) -> None:
-    """Check a plan and its machines for anything that would distort the figure, and say how.
+    """Check a plan and its machines for anything that would distort the figures, and how.
 
     Checks where generator and server run, pinning, Kea's pools and leases, the CPU governor, socket buffers, the clock
     and other load. Exit code 1 if it finds something. `measure` writes the same findings into the campaign.
@@ -689,8 +689,8 @@ def gate(
 ) -> None:
     """Fail a release that is slower: compare every configuration with the same one of a baseline, in Markdown.
 
-    Exit code 0: a drop that large is ruled out. 1: something is slower, and not by chance. 2: the runs cannot tell; it
-    says how many more you need, or what is missing.
+    Exit code 0: a drop that large is ruled out. 1: something is slower, and not by chance. 2: the runs do not decide;
+    the output says how many more you need, or what is missing.
 
     For example: dropline gate --baseline 2.7.4 --fail-if "slower by 3 %" --junit gate.xml
     """

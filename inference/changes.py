@@ -1,13 +1,13 @@
 """Changes of level in a series of capacities, found in spite of dips.
 
 The model: the runs of one configuration, in order of time, scatter normally around a level that is constant until it
-changes; now and then one dips far below. A segmentation therefore costs, in units of twice
-the log-likelihood, the squared distance of each run from its level over the noise, but never more than a bound (the
-bounded loss of Fearnhead and Rigaill, "Changepoint Detection in the Presence of Outliers", JASA 114, 2019), plus a
-price for each change. The price is read from a table of simulated quantiles, so that `alpha` is the chance of any false
-alarm in a whole clean series. An alarm is tested again without these assumptions: correlated
-neighbours count for less, the same runs shuffled must not look as changed, and if the ramps on both sides differ, the
-brackets of the runs must show the change, too. docs/explanation/trends.md derives and measures it.
+changes; now and then one dips far below. So a segmentation costs, in units of twice the log-likelihood, the squared
+distance of each run from its level over the noise, but at most a bound (the bounded loss of Fearnhead and Rigaill,
+"Changepoint Detection in the Presence of Outliers", JASA 114, 2019), plus a price for each change. The price comes from
+a table of simulated quantiles, so that `alpha` is the chance of any false alarm in a whole clean series. An alarm is
+tested again without these assumptions: correlated neighbours count for less, the same runs shuffled must not look as
+changed, and if the ramps on both sides differ, the brackets of the runs must show the change, too.
+docs/explanation/trends.md derives and measures it.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from scipy.special import stdtr
 COST_BOUND = 12.0
 """The most that one run can cost: from 3.5 standard deviations on it is an outlier.
 
-Less than the price of a change at alpha 1 %, so that two equal outliers beside an ordinary run are hardly ever a level.
+Less than the price of a change at alpha 1 %, so two equal outliers next to an ordinary run are hardly ever a level.
 """
 
 SHORTEST = 3
-"""A level lasts for at least this many runs, or two in a series of four or five: fewer cannot be told from dips."""
+"""A level lasts for at least this many runs, or two in a series of four or five: fewer look like dips."""
 
 NEARNESS = 1 - np.array([-2, -1, 0, 1, 2]) ** 2 / 10
 """What naming a place that is off by -2..2 runs is worth; the place named has the largest expected worth."""
@@ -52,7 +52,7 @@ of loss that neither estimate fits.
 OWN_ERRORS = 5.0
 """What any change must exceed in a series of ramps that differ: standard errors by the spread of its own runs.
 
-The noise of one ramp, whose runs may all end at the same step, says nothing of that of another.
+The noise of one ramp, whose runs may all end at the same step, says nothing about the noise of another.
 """
 
 SPREAD_P_VALUE = 0.01
@@ -196,7 +196,7 @@ class _Split:
         return replace(self, bounds=bounds, gains=gains)
 
     def without(self, is_doubtful: Callable[[int], bool]) -> _Split:
-        """Leave out changes, each told by its number among the bounds."""
+        """Leave out changes, each given by its number among the bounds."""
         kept = [place for place in range(1, len(self.bounds) - 1) if not is_doubtful(place)]
         bounds = [0, *(self.bounds[place] for place in kept), self.bounds[-1]]
         return replace(self, bounds=bounds, gains=[self.gains[place - 1] for place in kept])
@@ -255,7 +255,7 @@ def shuffled_price(residuals: NDArray[np.float64], alpha: float) -> float:
     distance, which has a closed form; the shuffles are the same at every call.
     """
     n, shortest = residuals.size, shortest_segment(residuals.size)
-    # so few shuffles tell two digits of a price: single precision has seven, and takes half the time
+    # so few shuffles give two digits of a price: single precision has seven, and takes half the time
     runs = residuals.astype(np.float32)[shuffled_orders(n)]
     noise = noise_scale(runs)[:, None]
     bound = math.sqrt(COST_BOUND)
@@ -324,7 +324,7 @@ def _is_other_mean(one: NDArray[np.float64], other: NDArray[np.float64]) -> bool
 
 
 def shortest_segment(n: int) -> int:
-    """Return how many runs a level lasts at least in a series of n."""
+    """Return the least number of runs that a level lasts in a series of n."""
     return min(SHORTEST, n // 2)
 
 

@@ -1,4 +1,4 @@
-"""One function over every group of a model's rows, on DuckDB or on Spark's executors."""
+"""Functions applied to every group of a model's rows, on DuckDB or on Spark's executors."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise

@@ -77,7 +77,7 @@ class Server(NamedTuple):
     goodput: tuple[tuple[float, float], ...] = ()
 
     def answers(self, asked_lps: float) -> float:
-        """Return how many leases per second it gives when so many are asked for."""
+        """Return how many leases per second it gives when this many are asked for."""
         if not self.goodput or asked_lps <= self.capacity_lps:
             return self.capacity_lps
         asked, answered = zip((1.0, 1.0), *self.goodput, strict=True)
@@ -103,7 +103,7 @@ class Course(NamedTuple):
 
     @property
     def recovered_s(self) -> int | None:
-        """After how many seconds fewer than one client is without a lease; None if the time does not suffice."""
+        """After how many seconds fewer than one client is without a lease; None if the time is too short."""
         late = np.flatnonzero(self.without_lease >= 1)
         if not late.size:
             return 0
@@ -157,7 +157,7 @@ def timers(
 
 
 def periods(t1_s: float, lease_s: float) -> Array:
-    """Return the edges of periods until the lease ends, at the least for an hour, fine after the event and after T1."""
+    """Return the edges of periods until the lease ends, for at least an hour, fine after the event and after T1."""
     end = max(float(HOUR), lease_s)
     return np.concatenate((_from_fine_to_coarse(min(t1_s, end)), t1_s + _from_fine_to_coarse(end - t1_s)[1:]))
 
@@ -168,7 +168,7 @@ def flow(clients: float, from_s: float, to_s: float, edges: Array) -> Array:
 
 
 def steady(per_second: float, edges: Array) -> Array:
-    """Return how many clients come in each period, when so many come per second."""
+    """Return how many clients come in each period at this many per second."""
     return per_second * np.diff(edges)
 
 
@@ -227,7 +227,7 @@ def simulate(
     weights[1, renewed] = server.renewal_cost
     weights[2, offered] = weights[3, renewed] = 1
     first_renewal = timers.renewal % len(timers.waits)
-    further = server.requesting * server.request_cost  # what an offer costs more as soon as it is made
+    further = server.requesting * server.request_cost  # what an offer costs in addition as soon as it is made
     means = np.array([wait.mean for wait in timers.waits])
     repeats = _remembered(edges.tobytes())
     calendar = np.zeros((len(timers.waits), edges.size)) if overdue is None else overdue.copy()
@@ -236,7 +236,7 @@ def simulate(
     queued = np.zeros(len(timers.waits))
     start = float(backing_off.sum())
     renew_s, leaving = again or (0.0, 0.0)
-    to_renew = -np.cumsum(leaving)  # those served so far are added, those counted are taken off
+    to_renew = -np.cumsum(leaving)  # those served so far are added, those counted are subtracted
     for period, length in enumerate(np.diff(edges).tolist()):
         due = calendar[:, period].copy()
         backing_off -= due
@@ -350,7 +350,7 @@ def _remembered(edges: bytes) -> Callable[[int, float, float], tuple[int, Array]
 
 
 def _repeats(edges: Array, period: int, low: float, high: float) -> tuple[int, Array]:
-    """Return the first period in which clients of a period repeat, later than it, and the shares from there on.
+    """Return the first later period in which clients of a period repeat, and the shares from there on.
 
     A client sent at any moment of the period, and waits any time from `low` to `high`.
     """

@@ -1,4 +1,4 @@
-"""How the rate grows with the number of threads: the Universal Scalability Law, fitted or refused with a reason.
+"""Thread scaling by the Universal Scalability Law: a fit, or the reason why there is none.
 
 The law (N. J. Gunther, "Guerrilla Capacity Planning", Springer 2007, chapter 6; arXiv:0808.1431):
 
@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 _Ends = tuple[float | None, float | None]
 
 PARAMETERS: Final = 3
-SPREAD: Final = 2  # the most threads must be at least so many times the fewest
+SPREAD: Final = 2  # the most threads must be at least this many times the fewest
 TOLERANCE: Final = 0.05  # how far two rates may differ by chance where none was repeated
 WORST_RESIDUAL: Final = 0.10  # a law that misses by more, root mean square over the thread counts, is not the server's
 _LEVEL: Final = 0.95
@@ -57,11 +57,11 @@ class Fit(NamedTuple):
     residual_ratio: float  # root mean square of the relative errors of the thread counts' mean rates
 
     def rate(self, threads: float) -> float:
-        """Return the rate that the law gives for so many threads."""
+        """Return the rate that the law gives for this many threads."""
         return law(threads, self.rate_one_thread.value, self.sigma.value, self.kappa.value)
 
     def gain_ratio(self, threads: int) -> float:
-        """Return what one thread more than `threads` adds, as a share of their rate; negative where it costs."""
+        """Return what one thread more than `threads` adds, as a share of their rate; negative if it costs."""
         return self.rate(threads + 1) / self.rate(threads) - 1
 
 
@@ -122,7 +122,7 @@ def _caveats(threads: Sequence[int], shared: Sequence[int], cores: int | None, f
 
 
 def fit(threads: Sequence[int], rates: Sequence[float], cores: int | None = None) -> Fit | Refusal:
-    """Fit the law to the rates of runs, above 0, by their threads, from 1, or say why the data cannot bear it.
+    """Fit the law to the rates of runs, above 0, by their threads, from 1, or say why the data do not allow it.
 
     `cores` are the physical cores of the machine, None if unknown. Raises ValueError if a number is outside its range,
     or if the two differ in length.

@@ -44,7 +44,7 @@ TWICE: Final = "an archive member that a later one with the same name replaces"
 NO_NAME: Final = "an archive member with a name that no file can have here"
 
 _UNPACK: Final = "unpack it yourself, and ingest the folder"
-_DAMAGED: Final = "copy it again from where it was made, or unpack what can be saved and ingest that"
+_DAMAGED: Final = "copy it again from its source, or unpack what can be saved and ingest that"
 _SPLIT: Final = "unpack it yourself and ingest the folder, or make several archives of it"
 
 
@@ -100,7 +100,7 @@ def unpack(file: str, folder: Path, max_bytes: int) -> list[tuple[str, str]] | N
         except _DAMAGES as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
-            raise Rejected(f"a damaged or cut archive: {error}", _DAMAGED) from None
+            raise Rejected(f"a damaged or truncated archive: {error}", _DAMAGED) from None
 
 
 def _write(members: Iterator[Member], folder: Path, max_bytes: int, status: os.stat_result) -> list[tuple[str, str]]:

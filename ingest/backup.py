@@ -44,7 +44,7 @@ class BackedUp:
 
     def text(self) -> str:
         """Return the result as text."""
-        warehouse = "the published warehouse" if self.warehouse else "no warehouse, as none was built yet"
+        warehouse = "the published warehouse" if self.warehouse else "no warehouse yet"
         held = f"{counted(self.batches, 'batch', 'batches')}, {self.copied} of them copied now, and {warehouse}"
         return f"{self.root} holds {held}; verified. It is a home: dropline --home {self.root} status"
 
@@ -62,7 +62,7 @@ def backup(home: Home, root: Path, *, progress: Callable[[int, int, str], None] 
             batches, copied = _copy(home, copy, progress)
             marker = copy.root / MARKER
             if faults := [fault for fault in verify(copy, progress=progress).faults if fault.path != marker]:
-                lines = [f"{copy.root} was copied, but differs from what was once written:", *map(Fault.text, faults)]
+                lines = [f"{copy.root} was copied, but differs from what was first written:", *map(Fault.text, faults)]
                 lines += [f"Type `dropline verify`: if {home.root} is intact, remove these files and back up again."]
                 raise BackupFailed("\n".join(lines))
             _mark(copy, finished=True)

@@ -36,7 +36,7 @@ class Compacted:
     def text(self) -> str:
         """Return the result as text."""
         if self.left:
-            return f"{self.left} forgotten files could not be purged, as somebody compacted meanwhile: run it again"
+            return f"{self.left} forgotten files were not purged: another process compacted. Run it again"
         if not self.into:
             return f"{counted(self.before, 'commit', 'commits')}; nothing to merge"
         left = self.before - self.merged + self.into
@@ -44,7 +44,7 @@ class Compacted:
         merged = counted(self.merged, "commit", "commits")
         said = f"{gone if self.purged else ''}{merged} merged into {self.into}; the lake has {left} now"
         if self.waiting:
-            said += f"; {self.waiting} replaced ones are deleted by the next ingest, as somebody is still reading"
+            said += f"; the next ingest deletes {self.waiting} replaced ones, because they are still being read"
         return said
 
 

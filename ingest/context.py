@@ -51,7 +51,7 @@ _SERVER_COLUMNS: Final = (
     *("packet_queue_size", "ha_mode"),
 )
 RATELESS: Final = frozenset({"dnsblast", "kxdpgun"})  # do not print the rate that they were asked for
-# Quicker to ask for than unions:
+# Faster to check than unions:
 _VALUES: Final = (str, int, float)
 _SEVERAL: Final = (dict, list)
 _CONFIGURATION: Final = frozenset(name for name, _ in CONFIGURATION)
@@ -195,7 +195,7 @@ class Context:
         *,
         alone: bool,
     ) -> Row:
-        """Return what folders, banner and file have beside what is known; set the repetition unless it is known."""
+        """Return what folders, banner and file name add to what is known; set the repetition unless it is known."""
 
         def beside(name: Name, source: str, rates: Collection[float], above: str, *, alone: bool = True) -> str:
             said = name.says(rates, lambda word: _is_known(word, above, facts, resolved), alone=alone)
@@ -224,12 +224,12 @@ class Context:
         own_words = [word for word in of_file.split() if word not in of_banner.split()]  # 2-2 is neither 2-4 nor 2
         told = {*([_BANNER] if of_banner else []), *([_FILE_NAME] if own_words else [])}
         said = " ".join([*dict.fromkeys(of_banner.split()), *own_words])
-        # If a source of the trial's own describes its set-up, its folder is only where it is kept.
+        # If a source of the trial's own describes its set-up, its folder only stores it.
         own = {by for column, _, by in self.claims if column in _SET_UP or (by == "path" and column != "repetition")}
         if folder != "." and own <= {_NAMES, _DEFAULTS}:
             folder, said, told = ".", f"{folder}/{said}" if said else folder, {"path", *told}
         elif folder != "." and all(by.startswith((_NAMES, _DEFAULTS, _SERVER)) for by in own):
-            sources["context_path"] = "path"  # the configuration may be that of several folders
+            sources["context_path"] = "path"  # several folders may share the configuration
         if told:
             sources["name_words"] = ", ".join(sorted(told, reverse=True))
         return {"context_path": folder, "name_words": said or None}
@@ -358,14 +358,14 @@ def gather(
 
 
 def _named(names: Iterable[str], known: Collection[str]) -> list[Claim]:
-    """Return what the words of names say of columns that are not `known`; two words that differ say nothing."""
+    """Return what the words of names say about columns that are not `known`; two different words say nothing."""
     said = [*map(told, names)]
     meant = {column: {each[column] for each in said if column in each} for column in _IN_NAMES if column not in known}
     return [(column, values.pop(), _NAMES) for column, values in meant.items() if len(values) == 1]
 
 
 def _of_server(claims: Collection[Claim], tool: str | None) -> list[Claim]:
-    """Return the claims without threads that may be the generator's: a name tells only a number, as in `threads4`."""
+    """Return the claims without threads that may be the generator's: a name has only a number, as in `threads4`."""
     unclear = tool != "perfdhcp" and not any(claim[::2] == ("threading", _NAMES) for claim in claims)
     return [claim for claim in claims if not unclear or claim[::2] != ("threads", _NAMES)]
 
@@ -405,7 +405,7 @@ def context_path(path: str, known: Mapping[str, Any], beside: Mapping[int, str])
     """Return a file's folder without the levels that `known` (columns of schema.TRIALS) covers; `.` if none is left.
 
     Covered levels count repetitions, contain the offered rate, or are a word of the configuration, such as the backend.
-    Of a level in `beside`, that is left, except for words that tell what is known.
+    A level in `beside` is reduced to that text, without the words that repeat what is known.
     """
     words = {str(known[column]).lower() for column in _CONFIGURATION if known.get(column) is not None}
     rate, repetition = known.get("offered_rate"), known.get("repetition")
@@ -424,7 +424,7 @@ def context_path(path: str, known: Mapping[str, Any], beside: Mapping[int, str])
 def beside_fields(
     path: str, match: re.Match[str] | None, sources: Mapping[str, str], rates: Collection[float]
 ) -> dict[int, str]:
-    """Return what each folder has beside the values that a path template extracts from it, by its index."""
+    """Return what each folder has besides the values that a path template extracts from it, by its index."""
     if not match:
         return {}
     rest = path
@@ -449,7 +449,7 @@ def _is_known(word: str, above: str, facts: Row, known: Row) -> bool:
         return True
     if any(word in words_of(name) for name in above.split("/")) or _tells(told(word), known):
         return True
-    clear = _CONFIGURATION - {"protocol"} if word.isdecimal() else _CONFIGURATION  # a mere 4 is no DHCPv4
+    clear = _CONFIGURATION - {"protocol"} if word.isdecimal() else _CONFIGURATION  # a bare 4 does not mean DHCPv4
     for column in clear & known.keys() if word not in UNCLEAR else ():
         with suppress(ValueError):
             if _tells(normalise(column, word), known):
@@ -529,7 +529,7 @@ def _first_text(value: object) -> str | None:
 
 
 def watched(sidecar: Row) -> list[Watched]:
-    """Return the sidecar's observations beside the trial: CPU, load, UDP counters, leases."""
+    """Return the sidecar's observations of the trial: CPU, load, UDP counters, leases."""
     host = _first_text(sidecar.get("host"))
     rows: list[Watched] = []
     for metric, unit in METRICS:

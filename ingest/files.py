@@ -35,7 +35,7 @@ _NOTES: Final = re.compile(r"README.*|.*\.(?:md|markdown)", re.DOTALL | re.IGNOR
 _RULES: Final = (
     (re.compile(r"\.(?:git|hg|svn|bzr)|CVS"), "the history of a version control system"),
     (re.compile(r"\..*", re.DOTALL), "hidden: its name begins with a dot"),
-    (re.compile(r".*~", re.DOTALL), "a copy that an editor keeps: *~"),
+    (re.compile(r".*~", re.DOTALL), "an editor's backup: *~"),
     (re.compile(r"(?:LICEN[CS]E|COPYING).*", re.DOTALL), "a licence: LICENSE*, LICENCE*, COPYING*"),
 )
 _BY_CAMPAIGN: Final = "listed under `ignore:` in campaign.yaml"
@@ -522,7 +522,7 @@ def absent_machines(items: list[Found]) -> Iterator[str]:
     scope, folders = items[0].scope, {item.folder for item in items}
     for name in scope.campaign.machines if scope.campaign and scope.folder.is_dir() else ():
         if name not in folders and not (scope.folder / name).exists():
-            yield f"{scope.folder / FILE_NAME}: machines: there is no folder {name!r} beside it"
+            yield f"{scope.folder / FILE_NAME}: machines: there is no folder {name!r} next to it"
 
 
 def _adopt_machine_facts(items: list[Found]) -> None:

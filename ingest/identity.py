@@ -69,8 +69,8 @@ class Identities:
         after = self._successor(scope.name)
         if after and (after == before or self._is(after, items)):
             self.notes.append(
-                f"{scope.folder}: kept as campaign {after}, as {scope.name!r} was renamed; write `campaign: {after}` "
-                "in its campaign.yaml"
+                f"{scope.folder}: kept as campaign {after}, because {scope.name!r} was renamed; "
+                f"write `campaign: {after}` in its campaign.yaml"
             )
             return after
         if before and any(self._same(items, before)):
@@ -107,7 +107,7 @@ class Identities:
         (name, place), scope = other, items[0].scope
         reason = f"its files are already in the lake, from {place}, which is campaign {name}"
         if scope.campaign or self._given or self._at(scope.folder):
-            self.notes.append(f"{scope.folder}: {reason}: `dropline forget` what counts twice")
+            self.notes.append(f"{scope.folder}: {reason}: `dropline forget` whatever counts twice")
             return False
         hint = f"ingest {place}, or type `dropline forget {name}` first, or give this folder a name with --campaign"
         self.refused.append(Refused(str(scope.folder), (Reject(1, reason, hint),), len(items)))
@@ -153,7 +153,7 @@ class Identities:
         if name != scope.name:
             place = self._taken.get(scope.name) or next(self._places(scope.name), None)
             elsewhere = f"campaign {scope.name} is {place}" if place else f"there is a campaign {scope.name}"
-            self.notes.append(f"{scope.folder}: kept as campaign {name}, as {elsewhere}; --campaign gives it another")
+            self.notes.append(f"{scope.folder}: kept as campaign {name} ({elsewhere}); --campaign sets another name")
         return name
 
     def _is(self, name: str, items: list[Found]) -> bool:

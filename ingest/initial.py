@@ -28,10 +28,10 @@ campaign: {name}
 # started_on: 2026-11-20
 
 # Paths such as {path!r}
-# need no template if the names say what they mean (see ingest --dry-run). Else name their parts; {{_}} takes anything.
+# need no template if the names say what they mean (see ingest --dry-run). If not, name their parts; {{_}} is anything.
 # path: "{{protocol}}_{{backend}}/rep{{repetition}}/rate{{offered_rate}}.txt"
 
-# What no file says; these values are for every trial for which no better source has one.
+# Values that no file has; they apply to every trial without a better source.
 # defaults:
 #   product: ISC Kea
 #   product_version: 2.6.1
@@ -41,10 +41,10 @@ campaign: {name}
 #   ha_mode: none               # {ha_mode}
 #   testbed: our lab
 
-# Which machine was what, by the folder of its facts (see collect.sh).
+# The role of each machine, by the folder of its facts (see collect.sh).
 # machines: {{machine: server}}
 
-# Files to skip; those that are already in the lake then no longer count.
+# Files to skip; those already in the lake no longer count.
 # ignore: [discarded/, "*.log"]
 """
 

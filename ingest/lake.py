@@ -7,7 +7,7 @@
 
 A commit creates the next entry, by a link on disk or by a conditional put in a bucket. It succeeds once, for all
 tables or for none. The loser of a race reads what the winner committed and retries with the next number. Readers
-never wait: files never change, and are removed only if no entry in force names them and nobody reads them.
+never wait: files never change, and are removed only if no entry in force names them and no process reads them.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ class Summary:
         if self.superseded:
             changes.append(f"{counted(self.superseded, 'file supersedes', 'files supersede')} an earlier version")
         if self.retired:
-            changes.append(f"{counted(self.retired, 'file', 'files')} ingested before ignored from now on")
+            changes.append(f"{counted(self.retired, 'earlier file', 'earlier files')} now ignored")
         return "\n".join([*map(printable, told), "; ".join(changes)])
 
 
@@ -174,7 +174,7 @@ def ingest(
             for name, rows in part.tables:
                 batch.add(name, _introduce(rows, introduced) if name == "campaigns" else rows)
         if campaign and (said := sorted(summary.campaigns - {campaign})):
-            summary.notes.append(f"sidecars name campaign {', '.join(said)}, not {campaign}: `dropline rename` does")
+            summary.notes.append(f"sidecars name campaign {', '.join(said)}, not {campaign}: use `dropline rename`")
         summary.retired = len(retired)
         if gone := [*retired, *sorted(left)]:
             tombstones(batch, gone)

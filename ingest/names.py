@@ -38,7 +38,7 @@ _TIME: Final = re.compile(
 )
 _CLOCK: Final = re.compile(r"(?<!\d)([01]\d|2[0-3])([-_:h])([0-5]\d)(?:\2|m)([0-5]\d)(?!\d)")
 _NUMBERED: Final = re.compile(r"(?:(.*\w)[-_ ]+)?[(#]?([0-9]{1,9})\)?")
-# A rate behind or before a version or a size: `kea-2.2.800`, `800.2.2.0`, `800.4core`; not in an address of IPv4.
+# A rate after or before a version or a size: `kea-2.2.800`, `800.2.2.0`, `800.4core`; not in an address of IPv4.
 _BESIDE_VERSION: Final = re.compile(
     r"(?<!\d)(?<!\d\.)(\d{1,2}(?:\.\d{1,2}){0,2}(?=\.\d{3})|(?:[3-9]\d\d|\d{4,})(?=\.\d+(?:\.\d|(?![pqlrc]ps)[a-z]{3})))\."
 )
@@ -49,7 +49,7 @@ _SEPARATORS: Final = re.compile(
 _HASH: Final = r"(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,40}"
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 _FIGURE: Final = re.compile(rf"\d|{_HASH}\Z")
-_ID: Final = re.compile(rf"\d{{4,}}|{_HASH}")  # may be of a commit, a process or a job
+_ID: Final = re.compile(rf"\d{{4,}}|{_HASH}")  # may number a commit, a process or a job
 _UUID: Final = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-f])")
 _PART: Final = re.compile(rf"{_HASH}\Z|\d+(?:\.\d+)*|[^\d]+")
 _THOUSANDS_WITHIN: Final = re.compile(r"(?<![\d.])(\d{1,3})k(\d{1,3})(?!\d)")  # 1k5
@@ -126,7 +126,7 @@ class Name(NamedTuple):
 
     tokens: tuple[_Parts, ...]  # its words in lower case, without ending and time, each split into letters and numbers
     counting: tuple[Slot, ...] = ()  # the numbers that count without a gap over the names of the same form
-    paired: tuple[tuple[Slot, Slot], ...] = ()  # two numbers that always go together: the second tells no more
+    paired: tuple[tuple[Slot, Slot], ...] = ()  # two numbers that always go together: the second adds nothing
 
     @property
     def is_plain(self) -> bool:
@@ -302,7 +302,7 @@ def counts(numbers: Collection[str]) -> bool:
 
 @lru_cache(maxsize=4096)
 def level(name: str) -> Level:
-    """Return what the name of a folder tells by itself.
+    """Return what the name of a folder says by itself.
 
     The day of a date is no number: `2026-11-01`, `2026-11-02` may be before and after a change.
     """
@@ -367,10 +367,10 @@ def _slots(tokens: Sequence[_Parts]) -> Iterable[tuple[Slot, float]]:
 
 
 def _goes(one: Slot, two: Slot, values: Mapping[Slot, Sequence[str]], counting: Collection[Slot]) -> bool:
-    """Return whether a number goes with another, such as the rate, so that it tells no more than that.
+    """Return whether a number goes with another, such as the rate, and so adds nothing to it.
 
-    It has one value for each of the other, at least within a run; or it is of a commit, a process or a job, as no two
-    names have the same; or it counts trials at less than half of the rates, but not at the lowest, as in a search.
+    It has one value for each of the other, at least within a run; or it numbers a commit, a process or a job, as no two
+    names share it; or it counts trials at less than half of the rates, but not at the lowest, as in a search.
     """
     pairs = [*zip(values[one], values[two], strict=True)]
     rates, numbers = {*values[one]}, {*values[two]}

@@ -1,8 +1,8 @@
-"""Usual reports of perfdhcp and their sidecars, by columns: the trials of a ramp share all but rate, times and figures.
+"""Columns of usual perfdhcp reports and their sidecars: the trials of a ramp share all but rate, times and figures.
 
 The context of a trial is resolved once for each group of trials with the same folder, path fields, options, and sidecar
 apart from rate, times and counters; the rows of all of them follow from that one trial and the values of their own.
-Whatever deserves a remark, or does not fit this scheme, is left to `resolve`, which tells the same of all others.
+Files that need a remark or do not fit this scheme go to `resolve`, which would give the same rows for all others.
 """
 
 from collections import defaultdict
@@ -44,7 +44,7 @@ from dropline.ingest.synonyms import normalise
 _RATE: Final = FACTS.index("offered_rate")
 _OWN: Final = frozenset({"offered_rate", "started_at", "ended_at", "command"})  # columns that differ within a ramp
 _TIMES: Final = ("started_at", "ended_at")
-_OF_ROW: Final = frozenset({*_TIMES, "repetition"})  # own values that the report itself does not tell
+_OF_ROW: Final = frozenset({*_TIMES, "repetition"})  # own values that the report itself does not have
 _ID: Final = TABLES["trials"].field("trial_id").type
 _MAX_RATE: Final = 1e12
 _ALSO_SAID: Final = ("kea_version", "signal_sent", *SERVERS, "campaign")
@@ -169,7 +169,7 @@ class Ramps:
         key = (
             *(scope.place, folder, self._resolver.host_ids(scope.place).get(item.folder)),
             *(path, "offered_rate" in fields, item.sidecar is None, *own),
-            *(orjson.dumps((words, counts, rates)), figures.settings[number]),  # JSON tells 1, 1.0, "1" and true apart
+            *(orjson.dumps((words, counts, rates)), figures.settings[number]),  # in JSON, 1, 1.0, "1" and true differ
         )
         written = _written(own, source, labels, values)
         if key not in self._groups:
@@ -253,7 +253,7 @@ def _numbers_in(folder: str) -> frozenset[float]:
 
 
 def _own(said: Row, keys: _Keys, rate: float, in_path: str | None) -> Row:
-    """Return a trial's own values in its sidecar; its rate must be the same wherever it is told."""
+    """Return a trial's own values in its sidecar; its rate must be the same wherever it is stated."""
     if in_path is not None and float(in_path) != rate:
         raise _Other
     for key in keys.rates:

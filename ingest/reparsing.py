@@ -35,7 +35,7 @@ class FileChange(NamedTuple):
 
     def text(self) -> str:
         """Return the change in one line."""
-        turn = f"{self.was} -> {self.now}" if self.was != self.now else "what is joined to it differs"
+        turn = f"{self.was} -> {self.now}" if self.was != self.now else "its context differs"
         return f"{self.campaign}: {self.source_path}: {_counts_text(self.counts) or turn}"
 
 

@@ -93,17 +93,17 @@ class Neighbours:
             for above, name in _levels(folder):
                 self._entries[f"{above}/"].add(name)
                 _, _, words, number = level(name)
-                if number:  # a folder without one beside `1` and `2` does not disturb their count
+                if number:  # a folder without a number does not disturb the count of `1` and `2`
                     self._numbers[above, words].add(number)
 
     def name(self, place: str, name: str) -> Name:
-        """Return the parsed name of an output in the folder `place`, or of a folder in `place/`, beside the others."""
+        """Return the parsed name of an output in `place`, or of a folder in `place/`, compared with the others."""
         if place not in self._names:
             self._names[place] = names(self._entries[place])
         return self._names[place].get(name) or names([name])[name]
 
     def names(self, item: Found) -> Names:
-        """Return what the names of an output and its folders tell beside others."""
+        """Return what the names of an output and its folders say, compared with others."""
         own, counting, rated, threading = self.name(item.folder, item.name), None, [], None
         for at, (above, name) in enumerate(_levels(item.folder)):
             if item.reader is perfdhcp and (other := _OPPOSITES.get(name)):

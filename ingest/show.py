@@ -32,7 +32,7 @@ _OF_A_READER: Final = {
 }
 _KINDS: Final = {
     Kind.CAMPAIGN: ("a campaign's description", f"its name is {FILE_NAME}"),
-    Kind.SIDECAR: ("a sidecar", "an output beside it has its name"),
+    Kind.SIDECAR: ("a sidecar", "an output next to it has the same name"),
     Kind.MESSAGES: ("messages of a program", "its name, and nothing in it is anything else"),
     Kind.CONFIGURATION: ("the configuration of a program that serves no clients", "its top-level keys"),
     Kind.NOTES: ("notes", "its name, and no report at its head"),
@@ -94,7 +94,7 @@ class Explanation:
         """Return the explanation as text; long runs of lines of one kind are summarised."""
         parts = [str(self.path), f"  it is     {self.kind}", f"  known by  {self.why}"]
         parts.append(f"  kept as   {self.source_path} of campaign {self.campaign}")
-        parts += [f"  beside    {self.beside}"] if self.beside else []
+        parts += [f"  next to   {self.beside}"] if self.beside else []
         if self.left_alone:
             parts.append("  note      an ingest of its folder skips it: hidden, a note, or ignored by campaign.yaml")
         parts += [f"  the lake  {self.known}"] if self.known else []
@@ -105,7 +105,7 @@ class Explanation:
         for reject in self.outcome.rejects:
             parts += [f"rejected, line {reject['line']}: {reject['reason']}", f"  -> {reject['hint']}"]
         if self.joined:
-            parts += ["joined to it, if it gave a trial:", *self.joined.lines()]
+            parts += ["a trial in it would be joined with:", *self.joined.lines()]
         return "\n".join(printable(part).replace("\n", " ") for part in parts)
 
     def _lines_text(self) -> Iterator[str]:
@@ -156,14 +156,14 @@ def _find(path: Path, within: Path | None, room: Callable[[], Path]) -> tuple[Fo
     if within and not file.is_relative_to(within.resolve()):
         raise IntakeError(f"{path}: it is not in {within}")
     folder = within or next((above for above in file.parents if (above / FILE_NAME).is_file()), None)
-    alike = sorted({file, *file.parent.glob(f"{escape(file.stem)}.*")})  # a sidecar is one beside its output
+    alike = sorted({file, *file.parent.glob(f"{escape(file.stem)}.*")})  # a sidecar is one only next to its output
     for places in ([folder] if folder else [], alike):
         found = survey(places, room=room)
         target = next((item for item in found if Path(item.where) in {file, file.resolve()}), None)
         if target:
             return target, found, bool(folder) and places is alike
     if found:
-        raise IntakeError(f"{path}: an archive; an ingest reads every member, to show one unpack it")
+        raise IntakeError(f"{path}: an archive; an ingest reads its members. To show one, unpack the archive")
     raise IntakeError(f"{path}: an ingest skips it")
 
 
@@ -247,7 +247,7 @@ def _known(outcome: Outcome, lake: Lake) -> str:
     if version == outcome.version:
         return f"knows this version: {version.status}"
     if version and version.sha256 == outcome.version.sha256:
-        return f"knows these bytes ({version.status}); what is joined to them or read from them here differs"
+        return f"knows these bytes ({version.status}); their context or what is read from them differs"
     if version:
         return "knows another version of this file"
     same = sorted(key for key, each in files.items() if each.sha256 == outcome.version.sha256 and each.sha256)

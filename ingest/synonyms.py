@@ -10,7 +10,7 @@ import pyarrow as pa
 from dropline.ingest.schema import CONFIGURATION
 
 Value = str | int | float
-_VALUES: Final = (str, int, float)  # quicker to ask for than the union
+_VALUES: Final = (str, int, float)  # faster to check than the union
 
 WHOLE_NUMBERS: Final = frozenset(
     {name for name, kind in CONFIGURATION if pa.types.is_integer(kind)}
@@ -118,7 +118,7 @@ def normalise(column: str, value: object) -> Mapping[str, Value]:
 
 
 def told(word: str) -> Mapping[str, Value]:
-    """Return what a word in the name of a file or folder, in lower case, says of the set-up; usually nothing."""
+    """Return what a word in the name of a file or folder, in lower case, says about the set-up; usually nothing."""
     if _MULTI_WITH_THREADS.fullmatch(word):
         return _normalised("threading", word)
     if found := THREADS.fullmatch(word):

@@ -1,4 +1,4 @@
-"""Processes of a measurement: hooks with time limits, foreground servers, and counters beside a trial."""
+"""Processes of a measurement: hooks with time limits, foreground servers, and counters around a trial."""
 
 import os
 import shlex
@@ -76,7 +76,7 @@ def _begin(parent: int, signals: set[signal.Signals | int]) -> None:
 
 @contextmanager
 def ended_by(end: Callable[[], object]) -> Iterator[None]:
-    """Call `end` however the block ends; if both fail, raise what failed first."""
+    """Call `end` even if the block fails; if both fail, raise the first error."""
     try:
         yield
     except BaseException:

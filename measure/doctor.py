@@ -66,7 +66,7 @@ def _of_plan(plan: Plan) -> Iterator[Finding]:
 
 
 def _of_configurations(plan: Plan, beside: Path) -> Iterator[Finding]:
-    """Compare what a build will know of the configurations."""
+    """Compare what a build will know about the configurations."""
     known: dict[str, str] = {}
     for name, configuration in plan.configurations.items():
         told = plan.defaults_of(name)

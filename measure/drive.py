@@ -109,7 +109,7 @@ class _Measurement:
     see: Callable[[Seen], None]
     asked_to_end: list[int]
     took_s: list[float] = field(default_factory=list)  # per run since the start
-    complete: set[Run] = field(default_factory=set)  # and so for ever: each later search reads all earlier runs
+    complete: set[Run] = field(default_factory=set)  # never changes again: each later search reads all earlier runs
 
     def __post_init__(self) -> None:
         self.generator = GENERATORS[self.plan.generator.tool](self.plan.generator)
@@ -243,7 +243,7 @@ class _Measurement:
         return self.generator.read(done.output, rate, self.generator.sidecar(rate, duration_s, done.exit_code))
 
     def _is_tried(self, each: Run, rate: int, hooks: Hooks) -> bool:
-        """Run a trial and store it; retry if the generator breaks off.
+        """Run a trial and store it; retry if the generator fails.
 
         A generator that cannot send faster than in the trials before is at its limit.
         """
@@ -275,13 +275,13 @@ class _Measurement:
             self.folder.keep(each, rate, done.output, said, trial)
             if trial:
                 return True
-            self.say(f"{each.configuration} run {each.repetition}: the trial at {rate:,}/s broke off; trying again")
+            self.say(f"{each.configuration} run {each.repetition}: the trial at {rate:,}/s failed; trying again")
         fastest = max((trial.rate for trial in self._trials(each)), default=0)
         if self.generator.needs_counters and 0 < fastest < rate:
             self.folder.keep_generator_limit(fastest)
             return False
         raise TrialFailed(
-            f"{each.configuration}: the generator broke off {_ATTEMPTS} times at {rate:,}/s: {shlex.join(command)}\n"
+            f"{each.configuration}: the generator failed {_ATTEMPTS} times at {rate:,}/s: {shlex.join(command)}\n"
             f"    {done.output[-500:].decode('utf-8', 'replace')}"
         )
 

@@ -126,7 +126,7 @@ class Folder:
             folder.rename(folder.with_suffix(""))
 
     def keep(self, run: Run, rate: int, output: bytes, sidecar: dict[str, Any], trial: Trial | None) -> None:
-        """Store a trial, apart if it broke off; if killed between the writes of output and sidecar, neither counts."""
+        """Store a trial, apart if it failed; if killed between the writes of output and sidecar, neither counts."""
         folder = self._of(run)
         folder.mkdir(parents=True, exist_ok=True)
         ending = "txt" if trial else "broken"

@@ -133,7 +133,7 @@ def _sentence(pair: Pair, verdict: Verdict, drop: float) -> str:
     figure, remedy = (f"at least {ends[0]}" if ends[0] else f"at most {ends[1]}"), "offer higher rates"
     if pair.ratio is not None and all(ends):
         figure = f"{pair.ratio - 1:+.1%}, 95 % [{ends[0]}, {ends[1]}]"
-        remedy = "it takes steps closer together"
+        remedy = "use smaller steps"
         if missing := pair.runs_missing(drop):
             remedy = f"it takes about {missing} more run{'s' * (missing > 1)} of each side"
     if verdict is Verdict.UNKNOWN:

@@ -33,7 +33,7 @@ class Generator(ABC):
         """Return the command of one trial, without prefix and host."""
 
     def read(self, output: bytes, rate: int, sidecar: Mapping[str, Any]) -> Trial | None:
-        """Return what a build will say of a trial; None if it says nothing because the generator broke off."""
+        """Return what a build will say about a trial; None if it says nothing because the generator failed."""
         with TemporaryDirectory(prefix="dropline-") as folder:
             file = Path(folder, "output.txt")
             file.write_bytes(output)
@@ -87,7 +87,7 @@ class Dnsblast(Generator):
     """dnsblast (jedisct1/dnsblast). It sends each second's queries at once, as fast as it can, a second ahead.
 
     After a lost answer it waits for ever, so it is interrupted, and its last line lacks the answers of up to half a
-    second. The UDP counters of its machine know them, if nothing else there sends (Linux, /proc/net/snmp).
+    second. The UDP counters of its machine show them, if nothing else there sends (Linux, /proc/net/snmp).
     """
 
     needs_counters = True

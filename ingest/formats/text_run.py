@@ -126,7 +126,7 @@ class TextRun(Draft, ABC):
         error, usage = self.error, self.usage
         self.read(line)
         if self.strange.count > strange:
-            return f"not of {self.tool}"
+            return f"not from {self.tool}"
         if self.error != error:
             return "an error message"
         if self.usage and not usage:
@@ -200,9 +200,9 @@ class TextRun(Draft, ABC):
 
     def _strange_lines(self) -> Iterator[str]:
         for number, text in self.strange.first:
-            yield f"Line {number} is not of {self.tool}: {quote(text)}."
+            yield f"Line {number} is not from {self.tool}: {quote(text)}."
         if more := self.strange.count - len(self.strange.first):
-            yield f"{more} more lines are not of {self.tool}."
+            yield f"{more} more lines are not from {self.tool}."
 
 
 def _trials(text: bytes, kind: type[TextRun], first: int) -> Parts:

@@ -100,7 +100,7 @@ def require(found: Found | None, what: str) -> Found:
 
 def text(data: bytes) -> str:
     """Decode `data` without BOM, carriage returns and control characters; raise FactError if it is too large."""
-    too_much = f"what one machine says of itself, found more than {_MAX_TEXT_BYTES // 1024**2} MiB"
+    too_much = f"what one machine says about itself, found more than {_MAX_TEXT_BYTES // 1024**2} MiB"
     require(len(data) <= _MAX_TEXT_BYTES, too_much)
     return _CONTROL.sub("", data.decode("utf-8-sig", "replace"))
 

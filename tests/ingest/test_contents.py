@@ -177,7 +177,7 @@ def test_lines_of_json_keep_their_numbers():
     data = (CAPTURES / "dns/tools/dnsperf/ipv6/dnsperf.out").read_text() + "what is this\n"
     lines = data.splitlines()
     (found,) = read(json.dumps({"rc": 0, "stdout_lines": lines}, indent=4).encode())
-    assert found.warnings == [f"Line {len(lines) + 3} is not of dnsperf: 'what is this'."]
+    assert found.warnings == [f"Line {len(lines) + 3} is not from dnsperf: 'what is this'."]
 
 
 @pytest.mark.parametrize("tools", [*permutations(sorted(reader.NAME for reader in OF_TEXT), 2)], ids="-".join)
@@ -203,7 +203,7 @@ def test_what_no_tool_printed_between_two_reports_is_told():
     second = (CAPTURES / "dns/tools/dnsperf/ipv6/dnsperf.out").read_bytes()
     found = read(first + b"with more threads:\n" + second)
     line = first.count(b"\n") + 1
-    assert found[0].warnings[-1] == f"Line {line} is not of resperf: 'with more threads:'."
+    assert found[0].warnings[-1] == f"Line {line} is not from resperf: 'with more threads:'."
     assert [part.facts["tool"] for part in found] == ["resperf", "dnsperf"]
 
 

@@ -44,7 +44,7 @@ def test_two_folders_of_one_name_are_two_campaigns(results, lake):
     second = ingest([november], lake)
     assert current(lake) == {"results": 2, "november-results": 2}
     assert [note.split(": ")[1] for note in second.notes] == [
-        f"kept as campaign november-results, as campaign results is {october}; --campaign gives it another"
+        f"kept as campaign november-results (campaign results is {october}); --campaign sets another name"
     ]
     assert second.superseded == 0
     again = ingest([october, november], lake, reread=True)
@@ -128,7 +128,7 @@ def test_a_folder_within_or_around_a_campaign_is_refused_unless_it_is_named(firs
     assert reject["source_path"] == str(tmp_path / then)
     assert reject["reason"].endswith(f"from {tmp_path / first}, which is campaign {known}")
     assert current(lake) == {known: 2, "november": 2}
-    assert "`dropline forget` what counts twice" in ingest([tmp_path / then], lake, campaign="again").notes[0]
+    assert "`dropline forget` whatever counts twice" in ingest([tmp_path / then], lake, campaign="again").notes[0]
     assert current(lake)["again"] == 2
 
 

@@ -195,7 +195,7 @@ def test_hidden_files_notes_and_ignored_ones_are_counted_with_the_rule_that_left
         "README": "notes without a report",
         "README.txt": "notes without a report",
         "notes.md": "notes without a report",
-        "rate1.txt~": "a copy that an editor keeps",
+        "rate1.txt~": "an editor's backup",
         "x.log": "listed under `ignore",
     }
     assert f"{bare}/notes.md\n          -> notes without" in summary.text(with_ignored=True)

@@ -97,7 +97,8 @@ def test_a_renamed_campaign_is_known_again_whatever_its_campaign_yaml_says(held,
     again = ingest([tree], held, reread=True)
     assert again.batch is None
     assert again.notes == [
-        f"{tree}: kept as campaign kea-ha, as '{CAMPAIGN}' was renamed; write `campaign: kea-ha` in its campaign.yaml"
+        f"{tree}: kept as campaign kea-ha, because '{CAMPAIGN}' was renamed; write `campaign: kea-ha` "
+        "in its campaign.yaml"
     ]
     described = tree / "campaign.yaml"
     described.write_text(described.read_text().replace(f"campaign: {CAMPAIGN}", "campaign: kea-ha"))
@@ -122,7 +123,7 @@ def test_what_campaign_yaml_ignores_later_counts_no_longer_until_it_does_not(hel
     described.write_text(f"{text}\nignore: [runs/]\n")
     summary = ingest([tree], held)
     assert summary.retired == 14
-    assert summary.text().endswith("1 file supersedes an earlier version; 14 files ingested before ignored from now on")
+    assert summary.text().endswith("1 file supersedes an earlier version; 14 earlier files now ignored")
     assert counting(held) == []
     assert ingest([tree], held).batch is None
     described.write_text(text)

@@ -123,7 +123,7 @@ def test_a_line_that_nobody_knows_is_told_as_such(tree):
         ("machine/lscpu.json", "machine facts: lscpu", 'line 2: "lscpu": ['),
         ("machine/hostname.txt", "machine facts: hostname", "its name hostname.txt"),
         ("campaign.yaml", "a campaign's description", "its name is campaign.yaml"),
-        (SIDECAR, "a sidecar", "an output beside it has its name"),
+        (SIDECAR, "a sidecar", "an output next to it has the same name"),
     ],
 )
 def test_what_explains_trials_is_known_for_what_it_is(path, kind, why, tree):
@@ -161,9 +161,7 @@ def test_whether_the_lake_knows_the_version_is_told(tree, lake):
     assert show(copied, lake).known == f"knows these bytes as {OUTPUT} of campaign kea-2.2-ha"
     sidecar = json.loads((tree / SIDECAR).read_text())
     (tree / SIDECAR).write_text(json.dumps(sidecar | {"backend_version": "9.9"}))
-    assert show(output, lake).known == (
-        "knows these bytes (trials); what is joined to them or read from them here differs"
-    )
+    assert show(output, lake).known == "knows these bytes (trials); their context or what is read from them differs"
     output.write_text(output.read_text() + "\n")
     assert show(output, lake).known == "knows another version of this file"
     assert lake.batches() == batches
@@ -233,4 +231,4 @@ def test_counters_are_told_by_their_values_and_the_output_that_they_lie_beside()
     told = show(folder / "pdns-series.jsonl")
     assert told.beside == "large-buffer/mysql/04000pps/dnsblast"
     assert ("0 to 4083", "pdns.qsize-q (15)") in {(line.text, line.kind) for line in told.lines}
-    assert "beside    large-buffer/mysql/04000pps/dnsblast" in told.text()
+    assert "next to   large-buffer/mysql/04000pps/dnsblast" in told.text()

@@ -90,7 +90,7 @@ def test_a_generator_that_stalls_is_at_its_limit(lab):
 
 def test_a_generator_that_is_always_late_ends_the_measurement(lab):
     (lab / "late").touch()
-    with pytest.raises(TrialFailed, match=r"broke off 4 times at 200/s: timeout .* dnsblast 10\.0\.0\.1 200 200 5300"):
+    with pytest.raises(TrialFailed, match=r"failed 4 times at 200/s: timeout .* dnsblast 10\.0\.0\.1 200 200 5300"):
         measured(lab, "slow")
 
 

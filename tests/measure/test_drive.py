@@ -210,7 +210,7 @@ def test_a_trial_that_broke_off_is_kept_and_made_again(lab):
 
 def test_a_generator_that_never_finishes_ends_the_measurement_and_all_is_stopped(lab):
     lab.change(f"echo reset >> {lab.root}/log", f"touch {lab.root}/breaks")
-    with pytest.raises(TrialFailed, match=r"broke off 4 times at 200/s: .*perfdhcp"):
+    with pytest.raises(TrialFailed, match=r"failed 4 times at 200/s: .*perfdhcp"):
         lab.measure()
     assert lab.log[-2:] == ["stop", "torn down"]
 
