@@ -190,7 +190,7 @@ def test_a_header_that_would_fill_the_memory_is_refused(lake, sent):
         header.type, header.size = tarfile.XHDTYPE, 2**33
         made.write(header.tobuf())
         made.write(bytes(2**20))
-    assert "damaged or cut" in reason(ingest([sent], lake))
+    assert "damaged or truncated" in reason(ingest([sent], lake))
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -219,11 +219,11 @@ def test_of_a_damaged_or_cut_archive_nothing_is_taken(ending, bare, lake, sent):
     whole = archive.read_bytes()
     middle = len(whole) // 2
     archive.write_bytes(whole[:middle])
-    assert "damaged or cut" in reason(ingest([sent], lake))
+    assert "damaged or truncated" in reason(ingest([sent], lake))
     if ending != "tar":  # a plain one has no checksum of what it holds
         turned = bytes(255 - byte for byte in whole[middle : middle + 50])
         archive.write_bytes(whole[:middle] + turned + whole[middle + 50 :])
-        assert "damaged or cut" in reason(ingest([sent], lake))
+        assert "damaged or truncated" in reason(ingest([sent], lake))
     assert of(lake, "trials", "source_path") == []
     archive.write_bytes(whole)
     assert ingest([sent], lake).trials == 2
@@ -283,5 +283,5 @@ def test_an_archive_among_the_files_of_a_campaign_does_not_hide_them_from_show(b
     pack(bare, bare / "runs.tgz")
     (bare / "campaign.yaml").write_text("campaign: a\n")
     assert show(bare / "rep1" / "rate740.txt").trials
-    with pytest.raises(IntakeError, match="an archive; an ingest reads every member"):
+    with pytest.raises(IntakeError, match="an archive; an ingest reads its members"):
         show(bare / "runs.tgz")
