@@ -26,7 +26,6 @@ CAUSES: Final = {
 _FRAMES: Final = re.compile("; ([^;]+ frames)")  # of a method: a figure in frames/s means nothing without them
 MOST_ALIKE: Final = 12  # results of a kind; beyond these, only the newest of each set-up counts
 MOST_CHANGED: Final = 3  # series named because their level changed
-_WHOLE: Final = 100  # from here on, fractions mean nothing
 _ROUNDINGS: Final = {"≥": decimal.ROUND_FLOOR, "≤": decimal.ROUND_CEILING}
 DECIDED: Final = ("faster", "slower", "probably faster", "probably slower")
 # Columns that distinguish set-ups, in this order; those after the first group only where the others are ambiguous.
@@ -128,8 +127,8 @@ def headline(best: Row, *, alone: bool) -> str:
 
 
 def sustained(best: Row) -> str:
-    """Return the capacity of a set-up, e.g. `at least 12,170 leases/s`."""
-    return f"{_sign(best)}{wording.rate(rounded(best))} {best['rate_unit']}"
+    """Return the capacity of a set-up, e.g. `at least 12,178 leases/s`."""
+    return f"{_sign(best)}{wording.rate(best['rate'])} {best['rate_unit']}"
 
 
 def _sign(best: Row) -> str:
@@ -137,16 +136,6 @@ def _sign(best: Row) -> str:
         return "about "  # another run may give less
     words = {"≥": "at least ", ">": "more than ", "≤": "at most ", "≈": "about "}
     return words.get(wording.figure_sign(best["status"], best["qualifier"]), "")
-
-
-def rounded(best: Row) -> float | None:
-    """Return the figure without digits that mean nothing; a tested step is rounded as in all tables."""
-    if not wording.is_known(best["rate"]):
-        return None
-    if best["interval_kind"] == "bracket":
-        whole = math.ceil if best["status"] == "exceeded_at_first_step" else round
-        return float(whole(best["rate"]) if best["rate"] >= _WHOLE else best["rate"])  # a tested step, no estimate
-    return wording.about(best["rate"], best["ci_low"], best["ci_high"], down=_sign(best) == "at least ")
 
 
 def certainty(best: Row) -> str:
@@ -166,7 +155,8 @@ def certainty(best: Row) -> str:
     steps = best["last_passing_rate"], best["first_exceeding_rate"]
     ends = [wording.number(end) for end in (estimates if is_estimate else steps)]
     said = f"The limit is between {ends[0]} and {ends[1]} {f'(95 %, {runs})' if is_estimate else f'offered ({runs})'}."
-    return f"{said} That is wide, ± {100 * reach:.0f} %: the runs differ." if is_estimate and reach > WIDE else said
+    width = f", ± {100 * reach:.0f} %" if reach < 1 else ""
+    return f"{said} That is wide{width}: the runs differ." if is_estimate and reach > WIDE else said
 
 
 def changed_level(series: Row) -> str:
@@ -335,7 +325,7 @@ def figure(row: Row) -> str:
     """Return a bar's label: the figure, and marks for a single run and for findings against it."""
     sign = "<" if row["status"] == "exceeded_at_first_step" else ""
     alone = " · 1 run" if row["origin"] == "measured" and row["runs"] == 1 else ""
-    return f"{wording.rate(rounded(row), sign)}{' ⚠' if row['quality'] in ('warn', 'suspect') else ''}{alone}"
+    return f"{wording.rate(row['rate'], sign)}{' ⚠' if row['quality'] in ('warn', 'suspect') else ''}{alone}"
 
 
 def pair_names(pairs: Sequence[Row], factor: str) -> list[str]:

@@ -46,7 +46,10 @@ def known(value: Any) -> Any:
 
 
 def number(value: float) -> str:
-    """Format a rate: grouped thousands, three digits below ten."""
+    """Format a rate: grouped thousands, three digits below ten.
+
+    Each figure that was measured is shown so everywhere; only estimates, the ends of an interval, go through `about`.
+    """
     return f"{value:,.0f}" if abs(value) >= 10 or value == 0 else f"{value:.3g}"
 
 
@@ -112,13 +115,12 @@ def capacity_range(
     return f"{RANGES[kind]} {interval(low, high) if low else f'below {number(high)}'}{offered}"
 
 
-def about(value: float, low: float | None, high: float | None, *, down: bool = False) -> float:
-    """Round an estimate, or a lower bound `down`: drop digits that are worth less than a twentieth of its range."""
+def about(value: float, low: float | None, high: float | None) -> float:
+    """Round an estimate: drop digits that are worth less than a twentieth of its range."""
     if not (is_known(low) and is_known(high)) or high <= low:
         return value
     place = math.floor(math.log10((high - low) / 20))
-    rounded = round(value, -place)
-    return rounded - 10.0**place if down and rounded > value else rounded
+    return round(value, -place)
 
 
 def widening(correlation: float | None) -> float:

@@ -82,7 +82,7 @@ def capacities(
         )
     )
     layers.append(
-        base.mark_text(align="left", dx=10, dy=-9, fontSize=11).encode(
+        base.mark_text(align="left", dx=10, dy=-13, fontSize=11).encode(
             x=alt.X("rate:Q"), text=alt.Text("shown:N"), color=alt.ColorValue(theme.INK)
         )
     )

@@ -27,10 +27,10 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str) -> alt.La
     kinds = [kind for kind in KINDS if kind in set(points["kind"])]
     beside = alt.Scale(domain=[points["place"].min() - 0.5, points["place"].max() + 0.5], nice=False)
     x = alt.X("place:Q", title="Run, in order of time", axis=theme.TIME_AXIS, scale=beside)
-    y = alt.Y("rate:Q", title=f"Capacity ({unit})", axis=theme.value_axis(), scale=alt.Scale(zero=False))
+    y = alt.Y("rate:Q", title=f"Rate at the limit ({unit})", axis=theme.value_axis(), scale=alt.Scale(zero=False))
     tooltip = [
         alt.Tooltip("run:N", title="Run"),
-        alt.Tooltip("rate:Q", title=f"Capacity ({unit})", format=",.0f"),
+        alt.Tooltip("rate:Q", title=f"Rate at the limit ({unit})", format=",.0f"),
         alt.Tooltip("level:Q", title=f"Level ({unit})", format=",.0f"),
         alt.Tooltip("product_version:N", title="Version"),
         alt.Tooltip("changed:N", title="Also changed"),
@@ -68,10 +68,10 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str) -> alt.La
         .encode(x=x, y=alt.YValue(8), text=alt.Text("shown_change:N"))
     )
     marks = {
-        "line: their level without dips": points["level"].notna().any(),
+        "line: level without dips": points["level"].notna().any(),
         "red: the level changes": (points["shown_change"] != "").any(),
         "dotted: version or set-up changes": (points["changed"] != "").any(),
     }
-    told = ["with the range of their crossing", *(text for text, is_there in marks.items() if is_there)]
+    told = ["Dot: rate at the limit; faint line: its range", *(text for text, is_there in marks.items() if is_there)]
     finding = f"{wording.plural(len(points), 'run')} in order of time"
     return theme.titled((environment, changes, crossings, levels, dots, texts), finding, "; ".join(told), _HEIGHT)

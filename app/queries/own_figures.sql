@@ -66,6 +66,20 @@ figures as (
 
 ),
 
+rounded as (
+
+    -- the ends of an interval are estimates, rounded as by `wording.about`
+    select
+        * exclude (low, high),
+        case
+            when kind = ' (95 %)' and high > low then -cast(floor(log10((high - low) / 20)) as integer) else 3
+        end as places,
+        round(low, places) as low,
+        round(high, places) as high
+    from figures
+
+),
+
 written as (
 
     select
@@ -73,7 +87,7 @@ written as (
         list_transform(
             [rate, low, high], lambda x: case when x < 10 then format('{:.3g}', x) else format('{:,.0f}', x) end
         ) as texts
-    from figures
+    from rounded
 
 )
 

@@ -73,7 +73,7 @@ def _answer(rows: pd.DataFrame) -> str:
     if not kinds:
         return HOST.without
     if len(kinds) > 1:
-        return f"You measured on {len(kinds)} kinds of machines, so their figures cannot be compared.{beside}"
+        return f"You measured on {len(kinds)} kinds of machines: compare figures only within one kind.{beside}"
     return f"You measured on {kinds.pop()}.{beside}"
 
 
@@ -108,6 +108,7 @@ def _servers(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 COLUMNS = {
+    "Campaign": st.column_config.TextColumn(width="medium"),
     "Clock": st.column_config.NumberColumn(format="%,.0f MHz"),
     "Memory": st.column_config.NumberColumn(format="%,.1f GiB"),
     "Network speed": st.column_config.NumberColumn(format="%,.0f Mbit/s"),

@@ -272,7 +272,7 @@ def _lead_on(drawn: Sequence[headlines.Row], best: headlines.Row | None, key: st
 def _told(rows: pd.DataFrame) -> str:
     """Return the meaning of the marks in use."""
     own = rows[rows["origin"] == "measured"]
-    kinds = set(own.dropna(subset=["ci_low"])["interval_kind"])
+    kinds = set(own.dropna(subset=["ci_low", "ci_high"])["interval_kind"])
     marks = {
         "bar: at least": own["rate"].notna().any(),
         "line: 95 % interval": "confidence" in kinds,

@@ -40,6 +40,7 @@ def _draw(warehouse: Warehouse, series_id: str, answer: DeltaGenerator) -> None:
     with query_log.recorded() as asked:
         points = queries.ask(warehouse, "trends_points", series_id=series_id).to_pandas()
     unit = wording.plain(wording.known(points["rate_unit"].iloc[0]) or "per second")
+    at_limit = f"Rate at the limit ({unit})"
     points["segment"] = points["is_change"].cumsum()
     is_upper = points["status"] == "exceeded_at_first_step"
     points["kind"] = points["is_dip"].map({True: "dip", False: "run"})
@@ -84,7 +85,7 @@ def _draw(warehouse: Warehouse, series_id: str, answer: DeltaGenerator) -> None:
             "place started_at product_version rate level dip shown_change change_p_value doubt changed campaign",
             place="Run",
             started_at="Started (UTC)",
-            rate=unit,
+            rate=at_limit,
             shown_change="Change of level",
             change_p_value="p value",
             doubt="Take care",
@@ -93,7 +94,7 @@ def _draw(warehouse: Warehouse, series_id: str, answer: DeltaGenerator) -> None:
         .replace("", None)
         .dropna(axis="columns", how="all"),
         alt="Runs of the series in order of time",
-        bounds={unit: [wording.bound(status) for status in points["status"]]},
+        bounds={at_limit: [wording.bound(status) for status in points["status"]]},
         key="trend-table",
     )
 
@@ -105,7 +106,7 @@ def _finding(points: pd.DataFrame) -> str:
         f"; the ramp of {wording.plural(bounds, 'run')} misses the limit" if bounds else ""
     )
     if len(points) - bounds < _FEWEST:
-        return f"Too few runs to see a change: {len(points)}{tail}"
+        return f"{wording.plural(len(points), 'run')}: too few to detect a change{tail}"
     if changes.empty:
         return f"No change of level found in {wording.plural(len(points) - bounds, 'run')}{tail}"
     last = changes.iloc[-1]
