@@ -106,10 +106,10 @@ class Neighbours:
         """Return what the names of an output and its folders say, compared with others."""
         own, counting, rated, threading = self.name(item.folder, item.name), None, [], None
         for at, (above, name) in enumerate(_levels(item.folder)):
-            if item.reader is perfdhcp and (other := _OPPOSITES.get(name)):
-                beside = self._entries[f"{above}/"]
+            if item.reader is perfdhcp and (other := _OPPOSITES.get(name.lower())):
+                beside = {each.lower() for each in self._entries[f"{above}/"]}
                 if other in beside or any(told(each).get("threading") == other for each in beside):
-                    threading = name
+                    threading = name.lower()
             _, _, words, number = level(name)
             if number and level_counts(name, above.rpartition("/")[2], self._numbers[above, words]):
                 counting = at
