@@ -44,7 +44,7 @@ class Compacted:
         merged = counted(self.merged, "commit", "commits")
         said = f"{gone if self.purged else ''}{merged} merged into {self.into}; the lake has {left} now"
         if self.waiting:
-            said += f"; the next ingest deletes {self.waiting} replaced ones, because they are still being read"
+            said += f"; the next ingest deletes the {self.waiting} replaced ones, which are still being read"
         return said
 
 

@@ -17,7 +17,7 @@ from dropline.ingest.formats import READERS
 from dropline.ingest.telemetry import TELEMETRY_READERS
 
 ROOT = Path(__file__).parents[2]
-CORPUS = ("tests/captures", "examples", "tests/fuzz/seeds")
+CORPUS = ("tests/captures", "tests/ingest/made", "examples", "tests/fuzz/seeds")
 KEPT = ROOT / "target" / "fuzz"
 SECONDS = 2.0  # of processor time, for an input below 1 MB
 LARGEST = 64 * 1024  # of a file of the corpus

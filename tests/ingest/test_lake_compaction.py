@@ -128,7 +128,7 @@ def test_replaced_batches_stay_until_their_reader_has_ended(lake):
     with lake.reading():
         done = compact(lake)
         assert done.waiting == 4
-        assert "deleted by the next ingest" in done.text()
+        assert "the next ingest deletes the 4 replaced ones" in done.text()
         assert len(lake.entries()) == 1
         assert first.exists()
         lake.commit({"raw_files": raw_files(d="1")})
