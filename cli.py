@@ -778,15 +778,30 @@ def _build(home: Home) -> None:
 
 def _show_figures(home: Home) -> None:
     """Print the measured figures, up to a screenful."""
+    import pyarrow as pa
+
+    from dropline.app import wording
     from dropline.app.output_formats import write
     from dropline.app.queries import ask
     from dropline.app.warehouse import Warehouse
 
     warehouse = Warehouse.open(home.warehouse)
     figures = ask(warehouse, "own_figures", {"labels": "labels"})
-    if figures.num_rows:
+    shown = [
+        {
+            "campaign": figure["campaign"],
+            "configuration": figure["configuration"],
+            "runs": figure["runs"],
+            "at least": None if figure["rate"] is None else f"{wording.number(figure['rate'])} {figure['rate_unit']}",
+            "rate at the limit": wording.capacity_range(*[figure[name] for name in wording.RANGE_COLUMNS]),
+            "status": figure["status"],
+            "quality": figure["quality"],
+        }
+        for figure in figures.slice(0, _SHOWN_FIGURES).to_pylist()
+    ]
+    if shown:
         typer.echo()
-        write(figures.slice(0, _SHOWN_FIGURES), "table", sys.stdout.buffer)
+        write(pa.Table.from_pylist(shown), "table", sys.stdout.buffer)
     if (more := figures.num_rows - _SHOWN_FIGURES) > 0:
         typer.echo(f"and {more} more, in the tables `capacity` and `queries_per_second`")
     for told in ask(warehouse, "set_ups_alike").to_pylist():

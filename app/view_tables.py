@@ -20,7 +20,7 @@ def capacities(table: pa.Table, labels: Mapping[str, str]) -> pd.DataFrame:
     the rate at the limit), `about` (its best single figure), `quality_shown`, `status_shown` and `findings_shown`;
     `rate` is that of `rates`.
     """
-    status, ends, steps = ("status", "qualifier"), ("ci_low", "ci_high"), ("last_passing_rate", "first_exceeding_rate")
+    status, ends = ("status", "qualifier"), ("ci_low", "ci_high")
     rate = rates(table)
     return table.to_pandas().assign(
         label=_texts(table, lambda each: labels.get(each, each), "configuration_id"),
@@ -30,7 +30,7 @@ def capacities(table: pa.Table, labels: Mapping[str, str]) -> pd.DataFrame:
         sign=_texts(table, wording.bound, *status),
         figure_sign=_texts(table, wording.figure_sign, *status),
         shown=_texts(table.append_column("shown_rate", rate), wording.figure, "shown_rate", *status),
-        interval=_texts(table, wording.capacity_range, "interval_kind", *ends, *steps),
+        interval=_texts(table, wording.capacity_range, *wording.RANGE_COLUMNS),
         about=_texts(
             table, lambda best, *ends: wording.about(best, *ends) if best else best, "rate_interpolated", *ends
         ),

@@ -20,6 +20,7 @@ ITEM_GRADES: Final[dict[str, str]] = _TABLES["ITEM_GRADES"]
 VERDICTS: Final[dict[str, str]] = _TABLES["VERDICTS"]
 SHORT_VERDICTS: Final[dict[str, str]] = _TABLES["SHORT_VERDICTS"]
 RANGES: Final[dict[str, str]] = _TABLES["RANGES"]
+RANGE_COLUMNS: Final = ("interval_kind", "ci_low", "ci_high", "last_passing_rate", "first_exceeding_rate")
 FACTORS: Final[dict[str, str]] = _TABLES["FACTORS"]
 SUBJECTS: Final[dict[str, str]] = _TABLES["SUBJECTS"]  # of sentences about a factor
 FAIRNESS: Final[dict[str, str]] = _TABLES["FAIRNESS"]
@@ -97,7 +98,7 @@ def interval(low: float | None, high: float | None) -> str:
 def capacity_range(
     kind: str | None, low: float | None, high: float | None, passing: float | None, exceeding: float | None
 ) -> str:
-    """Return the range of the rate at the loss limit, after its kind; a dash if unknown.
+    """Return the range of the rate at the loss limit, given by RANGE_COLUMNS, after its kind; a dash if unknown.
 
     `bracket 8,500 to 10,000 offered`, `95 % interval 12,240 to 13,760`, `limit not reached`. A bracket is shown by its
     steps `passing` and `exceeding`: as goodput, `low` could lie below the figure. The ends of an interval, `low` and

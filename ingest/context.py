@@ -79,8 +79,8 @@ _DIGESTED: Final = json.JSONEncoder(sort_keys=True, default=str, separators=(","
 
 Claim = tuple[str, Any, str]
 """A value that one source gives for a column: (column, value, source)."""
-Names = tuple[Name | None, int | None, tuple[tuple[int, Name], ...], str | None]
-"""What `name`, `level` and `folders` of a Context are, and the threading that folders side by side contrast."""
+Names = tuple[Name | None, int | None, tuple[tuple[int, Name], ...]]
+"""What `name`, `level` and `folders` of a Context are."""
 WATCHED: Final = ("host", "label", "metric", "unit", "value")  # of schema.OBSERVATIONS, in the order of `_digested`
 Watched = tuple[str | None, str | None, str, str, float]
 Labels = tuple[tuple[str | None, ...], ...]
@@ -295,12 +295,13 @@ def gather(
     sha256: str = "",
     *,
     shared: bool = False,
-    names: Callable[[], Names] = lambda: (None, None, (), None),
+    names: Callable[[], Names] = lambda: (None, None, ()),
+    threading: str | None = None,
 ) -> Context:
     """Collect the context of the output `path`, with digest `sha256`, in the campaign's `scope`.
 
     `sidecar` is the path and contents of the output's sidecar, if it has one; `shared` says that it serves other
-    processes, too. `names` is asked if no path template matches.
+    processes, too. `names` is asked, and the `threading` of folders counts, if no path template matches.
     """
     values = campaign.values if campaign else {}
     notes: list[str] = []
@@ -339,7 +340,7 @@ def gather(
     defaults = _claims(campaign.said, _DEFAULTS, {}, notes) if campaign else []
     if server:
         claims = [*_server_claims(server, [*claims, *defaults]), *claims]
-    name, counting, rated, threading = (None, None, (), None) if match else names()
+    name, counting, rated = (None, None, ()) if match else names()
     if not match:
         words = [word for each in (path.split("/") if name else folders) for word in words_of(each)]
         words += [f"{threading}thread"] if threading else []

@@ -167,7 +167,7 @@ class Ramps:
         rates = [said.get(key) is None for key in keys.rates]
         path = tuple([each for each in fields.items() if each[0] not in own])
         key = (
-            *(scope.place, folder, self._resolver.host_ids(scope.place).get(item.folder)),
+            *(scope.place, folder, self._resolver.host_ids(scope.place)[item.folder]),
             *(path, "offered_rate" in fields, item.sidecar is None, *own),
             *(orjson.dumps((words, counts, rates)), figures.settings[number]),  # in JSON, 1, 1.0, "1" and true differ
         )

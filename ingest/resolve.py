@@ -104,12 +104,8 @@ class Neighbours:
 
     def names(self, item: Found) -> Names:
         """Return what the names of an output and its folders say, compared with others."""
-        own, counting, rated, threading = self.name(item.folder, item.name), None, [], None
+        own, counting, rated = self.name(item.folder, item.name), None, []
         for at, (above, name) in enumerate(_levels(item.folder)):
-            if item.reader is perfdhcp and (other := _OPPOSITES.get(name.lower())):
-                beside = {each.lower() for each in self._entries[f"{above}/"]}
-                if other in beside or any(told(each).get("threading") == other for each in beside):
-                    threading = name.lower()
             _, _, words, number = level(name)
             if number and level_counts(name, above.rpartition("/")[2], self._numbers[above, words]):
                 counting = at
@@ -117,7 +113,17 @@ class Neighbours:
                 parsed = self.name(f"{above}/", name)
                 if not parsed.is_plain:
                     rated.append((at, parsed))
-        return None if own.is_plain else own, counting, tuple(rated), threading
+        return None if own.is_plain else own, counting, tuple(rated)
+
+    def threading(self, item: Found) -> str | None:
+        """Return the threading of a DHCP server whose folders contrast it: `single` beside `multi` or `mt4`."""
+        if item.reader is not perfdhcp:
+            return None
+        for above, name in reversed([*_levels(item.folder)]):
+            own, beside = name.lower(), map(str.lower, self._entries[f"{above}/"])
+            if own in _OPPOSITES and any(_OPPOSITES[own] in (each, told(each).get("threading")) for each in beside):
+                return own
+        return None
 
     def beside(self, item: Found) -> Found | None:
         """Return the output that a file of counters belongs to: the one with the longest common name prefix.
@@ -251,15 +257,16 @@ class Resolver:
         return _Machine(host["host_id"], outcomes)
 
     def _load_host_ids(self, scope: str) -> dict[str, str | None]:
-        """Return the machine under test by folder of outputs: a server so named, else the only one, of the nearest.
+        """Return the machine under test by folder of reports: a server so named, else the only one, of the nearest.
 
         A machine that is nearest to no output may be the server of all, or the generator: then none is told by place.
         """
         around, campaign = self.around(scope), self._files[scope][0].scope.campaign
         named = [folder for folder, role in (campaign.machines if campaign else {}).items() if role == "server"]
         every = [folder for folder in named or around.machines if folder in around.machines]
-        near = {place: _nearest(place, every)[: 1 if named else None] for place in around.outputs}
-        if not named and {folder for each in near.values() for folder in each} != {*every}:
+        places = {item.folder for item in self._files[scope] if item.kind in {Kind.OUTPUT, Kind.NOTES}}
+        near = {place: _nearest(place, every)[: 1 if named else None] for place in places}
+        if not named and {folder for place in around.outputs for folder in near[place]} != {*every}:
             near = dict.fromkeys(near, every)
         ids = {
             place: {self._machine(scope, each).host_id for each in folders} - {None} for place, folders in near.items()
@@ -302,11 +309,12 @@ class Resolver:
             item.scope.campaign,
             self._servers,
             (sidecar.path, said) if sidecar and isinstance(said, dict) else None,
-            self.host_ids(item.scope.place).get(item.folder),
+            self.host_ids(item.scope.place)[item.folder],
             # The digest in the sidecar is that of the output before someone gzipped it.
             sha256(unpack(content.data, MAX_TEXT_BYTES)[0]).hexdigest() if is_gzip(content.data) else content.sha256,
             shared=sidecar in around.shared,
             names=partial(around.names, item),
+            threading=around.threading(item),
         )
         if sidecar and isinstance(said, Rejected):
             return replace(context, warnings=(*context.warnings, f"sidecar {sidecar.path} cannot be used: {said}"))

@@ -100,8 +100,7 @@ def spread(row: Row) -> str:
 
 
 def _range(row: Row) -> str:
-    shown = ("interval_kind", "ci_low", "ci_high", "last_passing_rate", "first_exceeding_rate")
-    return wording.capacity_range(*(row[name] for name in shown))
+    return wording.capacity_range(*(row[name] for name in wording.RANGE_COLUMNS))
 
 
 def _runs(row: Row) -> str:

@@ -336,9 +336,12 @@ def test_progress_tells_of_every_file(bare, lake):
 def test_the_machine_named_as_server_is_the_host_of_the_trials(tree, lake):
     shutil.copytree(tree / "machine", tree / "client")
     (tree / "client" / "hostname.txt").write_text("client\n")
+    report = (tree / OUTPUT).read_text()
+    (tree / "NOTES.md").write_text("We measured all day.\n" * 5000 + report)  # far below the head
     ingest([tree], lake)
     (server,) = rows(lake, "hosts", source_path="machine")
     assert len(rows(lake, "hosts")) == 2
+    assert "NOTES.md" in {trial["source_path"] for trial in rows(lake, "trials")}
     assert {trial["host_id"] for trial in rows(lake, "trials")} == {server["host_id"]}
 
 
