@@ -150,6 +150,36 @@ trials_with_window as (
 
 ),
 
+trials_in_order as (
+
+    select
+        trial_id,
+        started_at,
+        ended_at,
+        lag(ended_at) over in_order as previous_ended_at,
+        lag(source_path) over in_order as previous_path,
+        lead(started_at) over in_order as next_started_at,
+        lead(source_path) over in_order as next_path
+    from trials
+    where started_at is not null and ended_at is not null and duplicate_of is null
+    window in_order as (partition by campaign, host_id order by started_at, trial_id)
+
+),
+
+trials_at_once as (
+
+    select
+        trial_id,
+        case when previous_ended_at > started_at then previous_path else next_path end as other_path
+    from trials_in_order
+    where
+        greatest(
+            coalesce({{ seconds_between('started_at', 'previous_ended_at') }}, 0),
+            coalesce({{ seconds_between('next_started_at', 'ended_at') }}, 0)
+        ) > greatest(1, 0.1 * {{ seconds_between('started_at', 'ended_at') }})
+
+),
+
 trial_findings as (
 
     select
@@ -210,6 +240,14 @@ trial_findings as (
         || ': the rate or the period (-r, -p) belongs to another report.' as detail
     from trials
     where tool = 'perfdhcp' and send_rate > 1.05 * offered_rate
+    union all
+    select
+        trial_id,
+        'measured_at_once' as finding,
+        'warning' as severity,
+        other_path || ' was measured at the same time. If both loaded one server, it carried the sum of both rates: '
+        || 'its capacity is above these figures.' as detail
+    from trials_at_once
     union all
     select
         trial_id,
