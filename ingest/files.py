@@ -23,7 +23,7 @@ from dropline.ingest import archives, figures, formats, machines, servers, telem
 from dropline.ingest.campaign import FILE_NAME, SIDECARS, Campaign, CampaignError, slug
 from dropline.ingest.formats import Reject, Rejected, contents, perfdhcp, perfdhcp_forms, prefixes
 from dropline.ingest.formats.perfdhcp_forms import Form
-from dropline.ingest.formats.text import is_gzip, unpack
+from dropline.ingest.formats.text import head_text, is_gzip, unpack
 from dropline.ingest.names import ARCHIVES
 
 MAX_BYTES: Final = 64 * 1024 * 1024
@@ -220,7 +220,7 @@ def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:
         item.kind = Kind.MESSAGES
     elif servers.describe(head):
         item.kind = Kind.CONFIGURATION
-    if item.kind is Kind.UNKNOWN and _NOTES.fullmatch(name):
+    if item.kind is Kind.UNKNOWN and _NOTES.fullmatch(name) and not contents.mentioned(head_text(head)):
         item.kind, item.reject = Kind.NOTES, None
 
 

@@ -25,6 +25,7 @@ _SECRET: Final = re.compile(r"(?<!\S)(-y ?(?:[^\s:]+:)+)[^\s:]+")
 _RCODE: Final = re.compile(r"([A-Za-z]\w*) (\d{1,18}) \(")
 _DECIMAL: Final = r"(\d{1,12}\.\d{1,6})"  # the tools print six places; people may round them
 _SHORT: Final = re.compile(r"\.\d{1,5}\Z", re.ASCII)
+_BEHIND: Final = re.compile(r"(?<=\d)u\b|[ \t]+#.*", re.ASCII)  # what 2.2 prints behind a number; a remark
 _SHARE: Final = r"(\d{1,18})(?: +\((?:\d+\.\d+|-?nan|inf)%\))?"
 _VALUES: Final[dict[str, re.Pattern[str]]] = {
     key: re.compile(pattern, re.ASCII)
@@ -136,7 +137,8 @@ class PerfRun(TextRun):
         """Return whether `line` is the title or the head of another report."""
         if line == self.title:
             # stderr is not buffered: messages of a process may precede its title.
-            return self.titled or bool(self.values) or self.facts["command"] is not None
+            # So may a command that people typed.
+            return self.titled or bool(self.values or self.details)
         if line.startswith("[Status] Command line:"):
             return self.facts["command"] is not None or bool(self.values)
         restarts = line == "Statistics:" or (line.startswith("Queries sent:") and self.section != "interval")
@@ -177,7 +179,7 @@ class PerfRun(TextRun):
         if key == "Queries sent" and not self.section:
             self.section = "total"  # the line above the figures was not copied
         pattern = _VALUES.get(key) if self.section else None
-        value = without_thousands(value)
+        value = _BEHIND.sub("", without_thousands(value))
         match = pattern.fullmatch(value) if pattern else None
         if match and not self.ended and _SHORT.search(value):
             return False  # its last digits may be missing

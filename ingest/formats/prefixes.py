@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from os.path import commonprefix
@@ -60,7 +61,9 @@ _TIMED: Final = rf"[ \t#=*-]*[\[(]?{TIME}[\])]?"
 _FRAME: Final = re.compile(r"[ \t]*[=#*~_-]{3,}[ \t]*")
 _TIMED_NAME: Final = re.compile(rf"{_TIMED}[ \t]*[-:|,]?[ \t]*([^\W\d_](?:[\w.-]{{0,61}}\w)?)[ \t#=*:-]*")
 _TITLE: Final = re.compile(r"[ \t]*([=#*~>-])\1++[ \t]++(.{1,200})")
-_HEADING: Final = re.compile(rb"(#{2,6})[ \t]+(.{1,200})")  # of Markdown, below that of the document
+_HEADING: Final = re.compile(rb"(#{1,6})[ \t]+(.{1,200})")  # of Markdown
+_OF_BLOCKS: Final = (b"```", b"~~~", b"\n## ")
+_PORT: Final = re.compile(r":(\d{1,5})\Z", re.ASCII)
 _VALUES: Final = re.compile(r"[ \t]*\w+=[^\s=,;]+(?:[ \t,;]+\w+=[^\s=,;]+)+[ \t]*")  # backend=mysql rate=800
 _OTHER: Final = re.compile(  # than a set-up, a rate or a repetition
     rf"{TIME}|{_CLOCK}|(?<=\d)[ \t]*(?:/|of)[ \t]*\d+|/s\b|per second|[:/|\"']"
@@ -186,13 +189,13 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
     """Return for each report of a file the words of the banner directly before it; those of a title are for all below.
 
     A line of several `name=value` is a banner if it has the report's rate; else it may tell of the trial before. In
-    Markdown the headings above the block of code are the title.
+    Markdown the headings above the block of code are the title. Servers that share their words have their addresses.
     """
     if all(report.line < 2 for report in reports):
         return [""] * len(reports)
     text = unpack(data, MAX_TEXT_BYTES)[0].replace(b"\r\r\n", b"\n").replace(b"\r\n", b"\n")
     lines = text.splitlines()
-    found, title, blocks = [], "", [*_blocks(lines)] if b"```" in text or b"~~~" in text else []
+    found, title, blocks = [], "", [*_blocks(lines)] if any(each in text for each in _OF_BLOCKS) else []
     for report in reports:
         begin, *above = _from_below(lines[max(report.line - _SAMPLE, 0) : report.line])
         if logged := _LOGGED.match(begin):  # if every line of a log has a time, it is no part of a banner
@@ -206,12 +209,24 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
         timed = None if logged else _TIMED_NAME.fullmatch(nearest)
         values = _VALUES.fullmatch(nearest) if report.facts.get("offered_rate") in _rates(nearest) else None
         found.append(_words(timed[1]) if timed else _words(values[0]) if values else title)
-    return found
+    return _with_servers(found, [json.loads(each.facts.get("details") or "{}").get("target") for each in reports])
+
+
+def _with_servers(found: Sequence[str], targets: Iterable[str | None]) -> list[str]:
+    """Return the words of each report, with the address of its server if reports with the same words have several."""
+    servers = [_words(_PORT.sub(r" port \1", target.removesuffix(":53"))) if target else "" for target in targets]
+    told = {(words, server) for words, server in zip(found, servers, strict=True) if server}
+    several = {words for words, count in Counter(words for words, _ in told).items() if count > 1}
+    pairs = zip(found, servers, strict=True)
+    return [f"{words} {server}".strip() if words in several else words for words, server in pairs]
 
 
 def _blocks(lines: Iterable[bytes]) -> Iterator[tuple[int, int, str]]:
-    """Yield the first line, the last line and the headings of each block of code in Markdown."""
-    begin, headings = 0, dict[int, str]()
+    """Yield the first line, the last line and the headings of each block of code in Markdown, fenced or indented.
+
+    The first heading of the highest level is the document's.
+    """
+    begin, document, headings = 0, 0, dict[int, str]()
     for number, line in enumerate(lines, 1):
         if line.lstrip().startswith((b"```", b"~~~")):
             if begin:
@@ -219,7 +234,11 @@ def _blocks(lines: Iterable[bytes]) -> Iterator[tuple[int, int, str]]:
             begin = 0 if begin else number
         elif not begin and (heading := _HEADING.match(line)):
             above = {depth: text for depth, text in headings.items() if depth < len(heading[1])}
-            headings = above | {len(heading[1]): heading[2].decode("utf-8", "replace")}
+            document = document or (number if len(heading[1]) == 1 else 0)
+            own = {} if number == document else {len(heading[1]): heading[2].decode("utf-8", "replace")}
+            headings = above | own
+        elif headings and not begin and line.startswith((b"    ", b"\t")):
+            yield number - 1, number, " ".join(headings.values())
 
 
 def _from_below(lines: Sequence[bytes]) -> list[str]:

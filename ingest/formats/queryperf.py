@@ -45,6 +45,7 @@ class _Run(TextRun):
             r"([A-Z][\w ()?]{2,30}):\s+(\d{1,18}(?:\.\d{1,9})?)(?:%| (?:queries|sec|seconds|times|qps))": _figure,
             r"Total QPS/target:\s+[\d.]+/(\d{1,9}) qps": fact("offered_rate", float),
             r"(Intermediate )?Statistics:": _statistics,
+            r"\[Status\] Sending queries \(beginning with (\S+)\)": lambda run, to: run.details.update(target=to),
             r"Started at:\s+(.*)": lambda run, time: run.details.update(started_at_local=time),
             r"Finished at:.*": lambda run: run.details.update(outcome="ended by itself"),
             rf"{_TITLE}|(?:\[Status\]|\[Timeout\]|Parse input file:|Ended due to:|\(w/o? delayed qrys\):).*": skip,

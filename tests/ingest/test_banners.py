@@ -2,6 +2,8 @@
 
 import pytest
 
+from dropline.ingest.formats import Report
+from dropline.ingest.formats.prefixes import banners
 from dropline.ingest.loader import ingest
 from tests.ingest.conftest import EXAMPLE, RUN
 
@@ -59,3 +61,19 @@ def test_a_line_of_a_log_whose_lines_all_have_a_time_is_no_banner(lake, tmp_path
     (folder / "results.log").write_bytes(log)
     ingest([folder], lake)
     assert lake.tables("trials", ["name_words"]).to_pylist() == [{"name_words": None}]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("# Lab\n## BIND\n\n    ran\n## Unbound\n\n    ran\n", ["BIND", "Unbound"]),
+        ("# BIND\n```\nran\n```\n# Unbound\n## cold\n```\nran\n```\n", ["", "Unbound cold"]),
+        ("\nran 192.0.2.1:53\nran dns2.lab:53\nran\n", ["192.0.2.1", "dns2.lab", ""]),
+        ("\nran [::1]:5301\nran [::1]:5302\n", ["[ 1] port 5301", "[ 1] port 5302"]),
+        ("\n== cold ==\nran one:53\n== warm ==\nran two:53\n", ["cold", "warm"]),
+    ],
+)
+def test_headings_of_markdown_and_else_the_addresses_of_servers_tell_reports_apart(text, told):
+    found = [(number, line.split()) for number, line in enumerate(text.splitlines(), 1) if line.split()[:1] == ["ran"]]
+    of = [Report(at, {"details": f'{{"target": "{"".join(words[1:])}"}}'}) for at, words in found]
+    assert banners(text.encode(), of) == told
