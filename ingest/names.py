@@ -85,8 +85,7 @@ _QUANTITY: Final = frozenset(
     {
         *("cache", "client", "clients", "connections", "core", "cores", "cpu", "cpus", "pool", "pools", "queue"),
         *("server", "servers", "size", "subnet", "subnets", "thread", "threads", "v", "version", "window", "worker"),
-        "port",
-        "workers",
+        *("port", "workers"),
     }
 )
 _NOISE: Final = frozenset(

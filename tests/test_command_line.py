@@ -46,10 +46,8 @@ def test_ingest_build_sql_status_from_nothing(tmp_path):
     built = dropline("build", home=home)
     assert built.code == 0, built.stderr
     assert "1 trial, 1 configuration; findings: " in built.stdout
-    figures = [line.split() for line in built.stdout.splitlines() if line.startswith("results ")]
-    assert figures == [
-        ["results", "DHCPv4", "1", "740", "leases/s", "limit", "not", "reached", "never_exceeded", "warn"]
-    ]
+    figures = [" ".join(line.split()) for line in built.stdout.splitlines() if line.startswith("results ")]
+    assert figures == ["results DHCPv4 1 740 leases/s limit not reached never_exceeded warn"]
 
     asked = dropline("sql", "select offered_rate, completed_exchanges from trials", "-f", "json", home=home)
     assert json.loads(asked.stdout) == [{"offered_rate": 740.0, "completed_exchanges": 2219}]
