@@ -19,7 +19,7 @@ from dropline.ingest.formats.perfdhcp_options import told_by_command
 from dropline.ingest.names import Name, level, named_rates, numbers, split, words_of
 from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.servers import kea
-from dropline.ingest.synonyms import UNCLEAR, normalise, told
+from dropline.ingest.synonyms import ALONE, UNCLEAR, normalise, told
 
 # Our column -> sidecar key. Several keys may set the same column; all are read.
 SIDECAR_FIELDS: Final[tuple[tuple[str, str], ...]] = (
@@ -296,12 +296,12 @@ def gather(
     *,
     shared: bool = False,
     names: Callable[[], Names] = lambda: (None, None, ()),
-    threading: str | None = None,
+    contrasts: Iterable[str] = (),
 ) -> Context:
     """Collect the context of the output `path`, with digest `sha256`, in the campaign's `scope`.
 
     `sidecar` is the path and contents of the output's sidecar, if it has one; `shared` says that it serves other
-    processes, too. `names` is asked, and the `threading` of folders counts, if no path template matches.
+    processes, too. `names` is asked, and the words for `contrasts` of names count, if no path template matches.
     """
     values = campaign.values if campaign else {}
     notes: list[str] = []
@@ -343,7 +343,7 @@ def gather(
     name, counting, rated = (None, None, ()) if match else names()
     if not match:
         words = [word for each in (path.split("/") if name else folders) for word in words_of(each)]
-        words += [f"{threading}thread"] if threading else []
+        words += contrasts
         claims += _named(words, {column for column, *_ in claims})
     if not campaign:
         folder = scope.rpartition("/")[2]
@@ -417,7 +417,7 @@ def context_path(path: str, known: Mapping[str, Any], beside: Mapping[int, str])
         if at not in beside and (text.lower() in words or rate in numbers(text) or is_repetition):
             continue
         every = words_of(text)
-        left = [word for word in every if not _tells(told(word), known)]
+        left = [word for word in every if not (_tells(told(word), known) or _is_contrast(word, known))]
         own.append(text if len(left) == len(every) else "-".join(left))
     return "/".join(filter(None, own)) or "."
 
@@ -438,6 +438,11 @@ def beside_fields(
     return {at: (words or "").replace(" ", "-") for at, words in said}
 
 
+def _is_contrast(word: str, known: Mapping[str, Any]) -> bool:
+    """Return whether a word such as `single`, which is clear only beside others, repeats what is known."""
+    return word == known.get("threading") or (word in ALONE and known.get("ha_mode") == "none")
+
+
 def _tells(meant: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
     """Return whether a word means something, and all of it is known."""
     return bool(meant) and all(known.get(column) == value for column, value in meant.items())
@@ -448,7 +453,9 @@ def _is_known(word: str, above: str, facts: Row, known: Row) -> bool:
     clients = facts.get("clients")  # they are in the method
     if word in (facts.get("tool"), *(f"{label}{clients}" for label in ("", "c", "r", "clients"))):
         return True
-    if any(word in words_of(name) for name in above.split("/")) or _tells(told(word), known):
+    if any(word in words_of(name) for name in above.split("/")):
+        return True
+    if _tells(told(word), known) or _is_contrast(word, known):
         return True
     clear = _CONFIGURATION - {"protocol"} if word.isdecimal() else _CONFIGURATION  # a bare 4 does not mean DHCPv4
     for column in clear & known.keys() if word not in UNCLEAR else ():

@@ -19,7 +19,7 @@ from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable
 from dropline.ingest.formats import READERS, Reject, Rejected, Row, contents, perfdhcp, recognise
 from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_gzip, unpack
 from dropline.ingest.lake import Key, Version
-from dropline.ingest.names import Name, level, level_counts, names
+from dropline.ingest.names import Name, level, level_counts, names, words_of
 from dropline.ingest.rows import (
     Content,
     Outcome,
@@ -31,11 +31,12 @@ from dropline.ingest.rows import (
     rejected,
     watched,
 )
-from dropline.ingest.synonyms import told
+from dropline.ingest.synonyms import ALONE, PARTNERED, told
 
 _MAX_SIDECAR_BYTES: Final = 1024 * 1024
 _READERS: Final = {reader.NAME: reader for reader in READERS}
 _LARGE: Final = re.compile(r"[0-9]{2}|[0-9]k", re.IGNORECASE)  # a number that may be a rate
+_CONTRASTED: Final = {"threading", "ha_mode"}
 _OPPOSITES: Final = {"single": "multi", "multi": "single"}  # side by side: the threading of a DHCP server
 _HELD: Final = 4  # scopes, and folders of machine facts, in the cache
 _UNRECOGNISED: Final = (
@@ -88,6 +89,7 @@ class Neighbours:
         # Sorted so that stems with a common prefix are adjacent.
         self._stems = {folder: sorted(outputs) for folder, outputs in self.outputs.items()}
         self._names: dict[str, dict[str, Name]] = {}  # folder -> parsed names; a cache of a method would be a cycle
+        self._words: dict[str, set[str]] = {}
         self._numbers: dict[tuple[str, str], set[str]] = defaultdict(set)  # folder, words -> numbers of its subfolders
         for folder in self.outputs:
             for above, name in _levels(folder):
@@ -115,15 +117,32 @@ class Neighbours:
                     rated.append((at, parsed))
         return None if own.is_plain else own, counting, tuple(rated)
 
-    def threading(self, item: Found) -> str | None:
-        """Return the threading of a DHCP server whose folders contrast it: `single` beside `multi` or `mt4`."""
+    def contrasts(self, item: Found) -> list[str]:
+        """Return a clear word for each word in the names of a DHCP server's output that others beside it explain.
+
+        `single` is the threading beside `multi` or `mt4`; beside `hot-standby` it is a server without a partner.
+        """
         if item.reader is not perfdhcp:
-            return None
-        for above, name in reversed([*_levels(item.folder)]):
-            own, beside = name.lower(), map(str.lower, self._entries[f"{above}/"])
-            if own in _OPPOSITES and any(_OPPOSITES[own] in (each, told(each).get("threading")) for each in beside):
-                return own
-        return None
+            return []
+        found = []
+        for place, name in (*((f"{above}/", name) for above, name in _levels(item.folder)), (item.folder, item.name)):
+            own, beside = {*words_of(name)}, self._meant(place)
+            clear = {column for word in own for column in told(word)}
+            if "threading" not in clear:
+                threading = {word for word in own if _OPPOSITES.get(word) in beside}
+                found += [f"{word}thread" for word in sorted(threading)]
+                own -= threading
+            if "ha_mode" not in clear and own & ALONE and beside & PARTNERED:
+                found.append("standalone")
+        return found
+
+    def _meant(self, place: str) -> set[str]:
+        """Return the words of the names in a place, and the threading and high availability that they tell."""
+        if place not in self._words:
+            words = {word for name in self._entries[place] for word in words_of(name)}
+            meant = (told(word) for word in words)
+            self._words[place] = words | {str(each[column]) for each in meant for column in _CONTRASTED & each.keys()}
+        return self._words[place]
 
     def beside(self, item: Found) -> Found | None:
         """Return the output that a file of counters belongs to: the one with the longest common name prefix.
@@ -314,7 +333,7 @@ class Resolver:
             sha256(unpack(content.data, MAX_TEXT_BYTES)[0]).hexdigest() if is_gzip(content.data) else content.sha256,
             shared=sidecar in around.shared,
             names=partial(around.names, item),
-            threading=around.threading(item),
+            contrasts=around.contrasts(item),
         )
         if sidecar and isinstance(said, Rejected):
             return replace(context, warnings=(*context.warnings, f"sidecar {sidecar.path} cannot be used: {said}"))

@@ -73,6 +73,8 @@ _MEANINGS: Final[dict[str, tuple[str, str]]] = {
     **dict.fromkeys(("load-balancing", "ha-load-balancing", "ha-lb"), ("ha_mode", "load-balancing")),
     **dict.fromkeys(("passive-backup", "ha-passive-backup", "ha-pb"), ("ha_mode", "passive-backup")),
 }
+PARTNERED: Final = frozenset(CLOSED["ha_mode"]) - {"none"}
+ALONE: Final = frozenset({"alone", "none", "single"})  # a server without a partner, beside one that has one
 _CLEAR: Final = {word.replace("-", ""): meaning for word, meaning in _MEANINGS.items()}
 _HYPHENATED: Final = "|".join(sorted((word for word in _MEANINGS if "-" in word), key=len, reverse=True))
 PHRASE: Final = re.compile(rf"(?<![^\W_])(?:{_HYPHENATED.replace('-', '[-_ .]')})(?![^\W_])", re.IGNORECASE)

@@ -97,6 +97,14 @@ def test_words_of_names_tell_what_ratios_compare(campaign, warehouse):
     )
 
 
+def test_words_that_are_clear_only_beside_others_tell_both_ratios(warehouse):
+    of_pairs = "where campaign = 'pairs-by-contrast' and loss_goal = 'isc'"
+    assert sorted(warehouse(f"select factor, count(*) from ratios {of_pairs} group by all")) == [
+        ("ha_mode", 2),
+        ("threading", 2),
+    ]
+
+
 def test_threads_in_a_name_may_be_those_of_dnsperf(warehouse):
     assert warehouse(
         """select distinct threads, configuration like '%threads4%' from runs
