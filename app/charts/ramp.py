@@ -107,7 +107,8 @@ def loss_axis(lost: str, top: float) -> alt.Y:
 def _runs(steps: pd.DataFrame) -> str:
     """Return the meaning of a line and its bars, with the number of runs."""
     if steps["runs"].max() <= 1:
-        return f"Loss over the offered rate, n = {wording.plural(steps['line'].nunique(), 'run')}"
+        runs = steps["line"].nunique()
+        return f"n = {runs} runs" if runs > steps["label"].nunique() else "One run at each rate"
     runs = steps.groupby("label")["runs"].max()
     return f"Median of n = {wording.span(runs.min(), runs.max())} runs each; bars: from the lowest to the highest run"
 
