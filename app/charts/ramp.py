@@ -121,7 +121,7 @@ def _choice(top: float) -> list[alt.Chart]:
     )
     base = alt.Chart({"values": list(_bands(top))})
     bands = base.mark_rect(opacity=0, cursor="row-resize", aria=False).encode(
-        y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), tooltip=alt.Tooltip("limit:Q", title="Set the limit to", format=".2~%")
+        y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), tooltip=[alt.Tooltip("limit:Q", title="Set the limit to", format=".2~%")]
     )
     line = base.mark_rule(color=theme.LIMIT_COLOUR, strokeWidth=2, aria=False).encode(y=alt.Y("limit:Q"))
     return [bands.properties(name="limits").add_params(chosen), line.transform_filter(chosen)]
