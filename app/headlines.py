@@ -5,7 +5,6 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import zip_longest
 from typing import Any, Final
 
 import pandas as pd
@@ -70,10 +69,20 @@ def names(rows: Sequence[Row], beside: Sequence[Row] = ()) -> list[str]:
     return unique(found)
 
 
-def unique(found: Sequence[str], apart: Sequence[str] = ()) -> list[str]:
-    """Return the names; repeated ones with what is `apart` in brackets, if given, and those still repeated numbered."""
-    counts = Counter(found)
-    found = [f"{name} ({where})" if where and counts[name] > 1 else name for name, where in zip_longest(found, apart)]
+def unique(found: Sequence[str], *apart: Sequence[str]) -> list[str]:
+    """Return the names; repeated ones with the parts that set them `apart` in brackets, those still repeated numbered.
+
+    Each of `apart` has a text for each name, of parts that "; " separates.
+    """
+    for told in apart:
+        parts = [each.split("; ") for each in told]
+        shared: dict[str, set[str]] = {}
+        for name, each in zip(found, parts, strict=True):
+            shared[name] = shared.get(name, {*each}) & {*each}
+        found = [
+            f"{name} ({own})" if (own := "; ".join(part for part in each if part not in shared[name])) else name
+            for name, each in zip(found, parts, strict=True)
+        ]
     seen: Counter[str] = Counter()
     unique = []
     for name in found:

@@ -7,6 +7,7 @@ from typing import Any, Final
 import altair as alt
 import pandas as pd
 
+from dropline.app import wording
 from dropline.app.charts import theme
 
 REQUIRED: Final = (
@@ -39,6 +40,7 @@ def capacities(rows: pd.DataFrame, unit: str, finding: str, detail: str) -> alt.
         backend=rows["backend"].astype(object).where(rows["backend"].notna(), ""),
         start=0.0,
         end=rows[["rate", "ci_high"]].max(axis="columns"),
+        runs=rows["runs"].map(wording.count),
     )
     rows["end"] = rows.groupby("row")["end"].transform("max")  # includes the published diamond beside it
     rows["is_named"] = ~rows["row"].duplicated()  # rows of the same name follow the measured one

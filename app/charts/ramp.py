@@ -107,7 +107,8 @@ def loss_axis(lost: str, top: float) -> alt.Y:
 def _runs(steps: pd.DataFrame) -> str:
     """Return the meaning of a line and its bars, with the number of runs."""
     if steps["runs"].max() <= 1:
-        return f"Loss over the offered rate, n = {wording.plural(steps['line'].nunique(), 'run')}"
+        runs = steps["line"].nunique()
+        return f"n = {runs} runs" if runs > steps["label"].nunique() else "One run at each rate"
     runs = steps.groupby("label")["runs"].max()
     return f"Median of n = {wording.span(runs.min(), runs.max())} runs each; bars: from the lowest to the highest run"
 
@@ -120,7 +121,7 @@ def _choice(top: float) -> list[alt.Chart]:
     )
     base = alt.Chart({"values": list(_bands(top))})
     bands = base.mark_rect(opacity=0, cursor="row-resize", aria=False).encode(
-        y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), tooltip=alt.Tooltip("limit:Q", title="Set the limit to", format=".2~%")
+        y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), tooltip=[alt.Tooltip("limit:Q", title="Set the limit to", format=".2~%")]
     )
     line = base.mark_rule(color=theme.LIMIT_COLOUR, strokeWidth=2, aria=False).encode(y=alt.Y("limit:Q"))
     return [bands.properties(name="limits").add_params(chosen), line.transform_filter(chosen)]

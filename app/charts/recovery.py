@@ -32,10 +32,13 @@ _REQUESTS: Final = {
 
 
 def points(course: Course) -> pd.DataFrame:
-    """Return t_s, the middle of each period, with the clients waiting at its end and the requests per second."""
-    ends = np.unique(
-        np.append(np.arange(0, course.served.size, -(-course.served.size // MOST_POINTS)), course.served.size)
-    )
+    """Return t_s, the middle of each period, with the clients waiting at its end and the requests per second.
+
+    Several periods make a point, but the busiest and the one with most waiting stand alone: text names their figures.
+    """
+    size, busiest = course.served.size, int(np.argmax(course.repeated / np.diff(course.edges)))
+    told = [busiest, busiest + 1, int(np.argmax(course.waiting)) + 1, size]
+    ends = np.unique(np.append(np.arange(0, size, -(-size // (MOST_POINTS - len(told)))), told))
     edges, begins, lasts = course.edges[ends], ends[:-1], ends[1:] - 1
     rates = {
         "repeated": course.repeated,

@@ -227,6 +227,7 @@ def titled(layers: Iterable[Any], finding: str, detail: str, height: int | alt.S
             axis=alt.AxisConfig(**words, **lines),
             legend=alt.LegendConfig(**words),
             rule=alt.MarkConfig(aria=False),
+            mark=alt.MarkConfig(tooltip=None),  # else Streamlit tells the fields of lines and words
         ),
         title=alt.TitleParams(
             text=_lines(finding, _TITLE_WIDTH),

@@ -22,6 +22,8 @@ select
     treatment.ha_mode,
     treatment.testbed,
     treatment.threads,
+    treatment.tool,
+    treatment.method,
     case pairs.factor
         when 'threading' then 'multi' || coalesce(' x' || cast(treatment.threads as varchar), '')
         when 'ha_mode' then treatment.ha_mode || ', ' || coalesce(treatment.threading, 'threading not stated')

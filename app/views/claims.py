@@ -46,9 +46,10 @@ def main() -> None:
     if shown.empty:
         st.warning("No claims for these filters. Remove one.")
         return
-    agree = int(_agree(shown).sum())
-    holding = int((shown["verdict"] == "holds").sum())
-    answer.header(f"{holding} of {len(shown)} hold; rule and maintainers agree on {agree}", anchor=False)
+    holding, open_ones = ((shown["verdict"] == each).sum() for each in ("holds", "not_checkable"))
+    checked = f"{holding} of {len(shown) - open_ones} checkable claims hold"
+    agreed = f"rule and maintainers agree on {_agree(shown).sum()} of {len(shown)}"
+    answer.header(f"{checked}; {agreed}", anchor=False)
     _draw_verdicts(shown, asked)
     place = _choose_claim(shown)
     if place is None:
@@ -96,9 +97,7 @@ def _draw_verdicts(claims: pd.DataFrame, asked: Collection[str]) -> None:
     times = claims["verdict"].value_counts()
     bars = [{"kind": text, "count": int(times[each])} for each, text in _verdicts(claims["verdict"]).items()]
     widgets.chart(
-        counts.by_kind(
-            pd.DataFrame(bars), "Claims by the verdict of the rule", "which computes it from the figures", "Claims"
-        ),
+        counts.by_kind(pd.DataFrame(bars), "Claims by the verdict of the rule", "Computed from the figures", "Claims"),
         "verdicts",
         asked,
     )

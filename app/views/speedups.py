@@ -16,6 +16,7 @@ _MOST: Final = 30  # pairs in a chart: one screen
 _MOST_ROWS: Final = 200  # of the table
 _MOST_CAMPAIGNS: Final = 8  # with their descriptions
 _MOST_REMEMBERED: Final = 16  # answers
+_VERDICT_WIDTH: Final = 150  # pixels; by itself a table cuts what is much longer than the rest
 
 
 def main() -> None:
@@ -87,7 +88,10 @@ def _show(warehouse: Warehouse, factor: str) -> None:
         alt=f"Ratios: {wording.FACTORS[factor]}",
         bounds=answer.bounds,
         key=f"ratio-table-{factor}",
-        config={"p (Holm)": st.column_config.NumberColumn(format="%.2g")},
+        config={
+            "p (Holm)": st.column_config.NumberColumn(format="%.2g"),
+            "Verdict": st.column_config.TextColumn(width=_VERDICT_WIDTH),
+        },
     )
 
 
@@ -140,11 +144,11 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
     table = view_tables.headed(
         pairs.assign(
             interval=view_tables.texts(pairs, wording.factor_interval, "ci_low", "ci_high"),
-            verdict=pairs["verdict"].map(wording.VERDICTS).fillna(pairs["verdict"]),
+            verdict=pairs["verdict"].map(wording.VERDICTS | wording.SHORT_VERDICTS),
             runs=view_tables.texts(pairs, wording.numbers, "runs", "reference_runs"),
             measured=[wording.order(in_turn.get(each)) for each in sides],
             other_differences=pairs["grade"].map(wording.FAIRNESS).fillna(wording.NOT_STATED),
-            main_difference=[", ".join(each) if wording.is_known(each) else "" for each in pairs["worst"]],
+            main_difference=[", ".join(each) or None if wording.is_known(each) else None for each in pairs["worst"]],
             quality=pairs["quality"].map(wording.quality),
         ),
         "row rate reference_rate rate_unit ratio interval verdict p_value_holm runs measured other_differences "
@@ -169,7 +173,8 @@ def _names(pairs: pd.DataFrame, factor: str) -> list[str]:
     names = [", ".join(filter(None, each)) for each in zip(*(parts[name] for name in differing), strict=True)]
     if pairs["reference"].nunique() > 1:
         names = [f"{name} over {reference}" for name, reference in zip(names, pairs["reference"], strict=True)]
-    return headlines.unique(names, list(pairs["campaign"]))
+    apart = ("product_version", "campaign", "testbed", "tool", "method")
+    return headlines.unique(names, *(pairs[name].fillna("") for name in apart))
 
 
 def _effect(pairs: pd.DataFrame, factor: str) -> str:

@@ -16,6 +16,13 @@ def main() -> None:
     """Draw the page."""
     st.title("Versions")
     warehouse = widgets.warehouse_or_stop()
+    if not queries.ask(warehouse, "versions_known", loss_goal=None).num_rows:
+        st.info(
+            "No set-up has been measured with two versions yet. Measure one again with another version, then type "
+            "`dropline ingest FOLDER` and `dropline build` to compare them here.",
+            icon=":material/compare_arrows:",
+        )
+        return
     left, right = st.columns([2, 1])
     with right:
         goal = goals.choose(warehouse)
@@ -23,13 +30,6 @@ def main() -> None:
         f"{row['product']} {row['version']} against {row['previous_version']}": row
         for row in queries.ask(warehouse, "versions_known", loss_goal=goal).to_pylist()
     }
-    if not known:
-        st.info(
-            "No set-up has been measured with two versions yet. Measure one again with another version, then type "
-            "`dropline ingest FOLDER` and `dropline build` to compare them here.",
-            icon=":material/compare_arrows:",
-        )
-        return
     with left:
         chosen = widgets.choose_one("Versions", "versions", {each: each for each in known})
     if chosen:

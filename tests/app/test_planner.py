@@ -242,6 +242,7 @@ def test_the_course_is_drawn_to_the_end_of_the_lease_in_few_points_that_keep_the
     lengths = []
     for middle in drawn["t_s"]:
         lengths.append(2 * (middle - sum(lengths)))
+    assert drawn["repeated"].max() == (course.repeated / (course.edges[1:] - course.edges[:-1])).max()
     requests = ((drawn["repeated"] + drawn["for the first time"]) * lengths).sum()
     assert requests == pytest.approx(course.sent.sum())
     assert "per second" in str(recovery.requests(drawn, "x").to_dict()["layer"][0]["encoding"]["y"]["title"])
