@@ -20,7 +20,7 @@ CONTROLS = {
     "explore": ("searchbox", "Search"),
     "compare": ("combobox", "Configurations"),
     "run": ("combobox", "Configuration"),
-    "versions": ("combobox", "Loss goal"),
+    "versions": ("link", "Set-ups"),
     "speedups": ("tab", "Threads"),
     "trends": ("combobox", "Series"),
     "planner": ("textbox", "Clients"),
