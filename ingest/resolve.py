@@ -121,6 +121,7 @@ class Neighbours:
         """Return a clear word for each word in the names of a DHCP server's output that others beside it explain.
 
         `single` is the threading beside `multi` or `mt4`; beside `hot-standby` it is a server without a partner.
+        `1-thread` beside `st` is a pool of one.
         """
         if item.reader is not perfdhcp:
             return []
@@ -132,6 +133,8 @@ class Neighbours:
                 threading = {word for word in own if _OPPOSITES.get(word) in beside}
                 found += [f"{word}thread" for word in sorted(threading)]
                 own -= threading
+            if "threads1" in own and "single" in beside:
+                found.append("mt1")
             if "ha_mode" not in clear and own & ALONE and beside & PARTNERED:
                 found.append("standalone")
         return found

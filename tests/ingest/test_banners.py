@@ -1,12 +1,16 @@
 """A banner before a report tells whose report it is: a fail-over's two servers in one log stay apart."""
 
+from pathlib import Path
+
 import pytest
+import yaml
 
 from dropline.ingest.formats import Report
 from dropline.ingest.formats.prefixes import banners
 from dropline.ingest.loader import ingest
 from tests.ingest.conftest import EXAMPLE, RUN
 
+CASES = yaml.safe_load(Path(__file__).with_name("banners.yml").read_text())
 REPORT = (EXAMPLE / RUN / "rep1" / "rate740.txt").read_bytes()
 
 
@@ -18,33 +22,14 @@ def words(lake, folder, *banners, name="probes.txt"):
     return [row["name_words"] for row in sorted(trials, key=lambda row: row["report_index"])]
 
 
-@pytest.mark.parametrize(
-    "banner",
-    [
-        "2021-02-09 {1} - {0}",
-        "=== 2021-02-09T{1}Z {0} ===",
-        "# [2021-02-09 {1}] {0}:\r\n",
-        "Tue Feb  9 {1} UTC 2021 {0}",
-        "Feb  9 {1} | {0}\n\n",
-    ],
-)
+@pytest.mark.parametrize("banner", CASES["name apart"])
 def test_the_name_in_a_banner_tells_servers_apart_and_its_time_does_not(banner, lake, tmp_path):
     probes = [("primary", "11:29:46"), ("standby", "11:29:56"), ("primary", "11:30:06")]
     told = words(lake, tmp_path / "failover", *(banner.format(*probe) for probe in probes))
     assert told == ["primary probes", "standby probes", "primary probes"]
 
 
-@pytest.mark.parametrize(
-    "banner",
-    [
-        "2021-02-09 11:29:46",
-        "2021-02-09 11:29:46 start",
-        "2021-02-09 11:29:46 rate500",
-        "2021-02-09 11:29:46 run2",
-        "2021-02-09 11:29:46 perfdhcp",
-        "2021-02-09 11:29:46 this is the third attempt",
-    ],
-)
+@pytest.mark.parametrize("banner", CASES["name nobody"])
 def test_a_line_that_names_nobody_tells_nothing(banner, lake, tmp_path):
     assert words(lake, tmp_path / "kea", banner, banner, name="results.txt") == [None, None]
 
@@ -63,16 +48,7 @@ def test_a_line_of_a_log_whose_lines_all_have_a_time_is_no_banner(lake, tmp_path
     assert lake.tables("trials", ["name_words"]).to_pylist() == [{"name_words": None}]
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("# Lab\n## BIND\n\n    ran\n## Unbound\n\n    ran\n", ["BIND", "Unbound"]),
-        ("# BIND\n```\nran\n```\n# Unbound\n## cold\n```\nran\n```\n", ["", "Unbound cold"]),
-        ("\nran 192.0.2.1:53\nran dns2.lab:53\nran\n", ["192.0.2.1", "dns2.lab", ""]),
-        ("\nran [::1]:5301\nran [::1]:5302\n", ["[ 1] port 5301", "[ 1] port 5302"]),
-        ("\n== cold ==\nran one:53\n== warm ==\nran two:53\n", ["cold", "warm"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "told"), CASES["documents"].items())
 def test_headings_of_markdown_and_else_the_addresses_of_servers_tell_reports_apart(text, told):
     found = [(number, line.split()) for number, line in enumerate(text.splitlines(), 1) if line.split()[:1] == ["ran"]]
     of = [Report(at, {"details": f'{{"target": "{"".join(words[1:])}"}}'}) for at, words in found]
