@@ -42,7 +42,8 @@
         {{ surrogate_key(shared | join(', ')) }} as kind_key,
         coalesce(first_started_at, cast('1970-01-01 00:00:00' as timestamp)) as measured_at
     from capacity
-    where rate > 0
+    -- an upper bound counts, too: without it another campaign's figure would take its place
+    where rate > 0 or (rate is null and crossing_high > 0)
 
 ),
 

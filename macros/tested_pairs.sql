@@ -74,7 +74,7 @@ with_interval as (
         case
             when coalesce(log_low / nullif(error_low, 0), 0) >= coalesce(-log_high / nullif(error_high, 0), 0)
                 then coalesce(t_low.degrees_of_freedom, t_high.degrees_of_freedom)
-            else t_high.degrees_of_freedom
+            else coalesce(t_high.degrees_of_freedom, t_low.degrees_of_freedom)
         end as degrees_of_freedom
     from with_degrees_of_freedom
     {%- for end, above, below in ends %}

@@ -483,8 +483,36 @@ set_ups_alike as (
 
 ),
 
+-- servers that share the load, each with a generator of its own
+shares_of_pairs as (
+
+    select
+        configuration_id,
+        count(*) over pair as servers
+    from configurations
+    where origin = 'measured' and ha_mode = 'load-balancing'
+    window pair as (
+        partition by
+            campaign,
+            {{ configuration_columns_of('configurations') }},
+            method,
+            {{ replaced('unnamed_folder', '(?i)(node|server|peer|ha)[-_ ]?[0-9ab]|primary|secondary|partner', '#') }}
+    )
+
+),
+
 configuration_findings as (
 
+    select
+        configuration_id,
+        'share_of_a_pair' as finding,
+        'warning' as severity,
+        'One of ' || cast(servers as string) || ' set-ups named like the servers of a pair that shares the load. If '
+        || 'these were loaded at the same time, each figure is one server''s share: the pair reaches their sum, which '
+        || 'is not computed, and has no ratio to a single server. For that, load both from one generator.' as detail
+    from shares_of_pairs
+    where servers > 1
+    union all
     select
         configuration_id,
         'runs_by_order' as finding,

@@ -120,11 +120,15 @@ with_family as (
 
 ),
 
--- the queue, and at one thread the thread pool itself, is tuned to the threads: the fastest setting counts
+-- the queue is tuned to the threads: the fastest setting counts; a pool of one thread has the costs of a pool, as the
+-- others have, a server without one does not
 tuned as (
 
     select * from with_family
-    qualify row_number() over (partition by family_id, threads order by rate desc, configuration_id asc) = 1
+    qualify row_number() over (
+            partition by family_id, threads
+            order by coalesce(threading = 'single', false) asc, rate desc, configuration_id asc
+        ) = 1
 
 ),
 

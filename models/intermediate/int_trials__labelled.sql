@@ -12,6 +12,12 @@ files as (
 
 ),
 
+servers as (
+
+    select * from {{ ref('stg_server_configs') }}
+
+),
+
 described_campaigns as (
 
     select distinct campaign
@@ -20,13 +26,18 @@ described_campaigns as (
 
 ),
 
--- set-ups that the server's configuration does not tell apart, but words of their folders; dates and numbers count runs
+-- set-ups that the server's configuration does not tell apart, but words of their folders, or the server's name in its
+-- pair; other dates and numbers count runs
 alike_in_folders as (
 
-    select hash(campaign, {{ configuration_columns() }}) as configuration_hash
+    select hash(trials.campaign, {{ configuration_columns_of('trials') }}) as configuration_hash
     from trials
-    group by hash(campaign, {{ configuration_columns() }})
-    having count(distinct {{ with_any_number('context_path') }}) > 1
+    left join servers
+        on trials.server_config_id = servers.server_config_id
+    group by hash(trials.campaign, {{ configuration_columns_of('trials') }})
+    having
+        count(distinct {{ with_any_number('trials.context_path') }}) > 1
+        or count(distinct servers.ha_server_name) > 1
 
 )
 
