@@ -80,7 +80,7 @@ _DIGESTED: Final = json.JSONEncoder(sort_keys=True, default=str, separators=(","
 Claim = tuple[str, Any, str]
 """A value that one source gives for a column: (column, value, source)."""
 Names = tuple[Name | None, int | None, tuple[tuple[int, Name], ...], str | None]
-"""What `name`, `level` and `folders` of a Context are, and the threading that folders side by side contrast."""
+"""What `name`, `level` and `folders` of a Context are, and a word for what folders side by side contrast."""
 WATCHED: Final = ("host", "label", "metric", "unit", "value")  # of schema.OBSERVATIONS, in the order of `_digested`
 Watched = tuple[str | None, str | None, str, str, float]
 Labels = tuple[tuple[str | None, ...], ...]
@@ -339,10 +339,10 @@ def gather(
     defaults = _claims(campaign.said, _DEFAULTS, {}, notes) if campaign else []
     if server:
         claims = [*_server_claims(server, [*claims, *defaults]), *claims]
-    name, counting, rated, threading = (None, None, (), None) if match else names()
+    name, counting, rated, contrast = (None, None, (), None) if match else names()
     if not match:
         words = [word for each in (path.split("/") if name else folders) for word in words_of(each)]
-        words += [f"{threading}thread"] if threading else []
+        words += [contrast] if contrast else []
         claims += _named(words, {column for column, *_ in claims})
     if not campaign:
         folder = scope.rpartition("/")[2]
@@ -408,6 +408,7 @@ def context_path(path: str, known: Mapping[str, Any], beside: Mapping[int, str])
     A level in `beside` is reduced to that text, without the words that repeat what is known.
     """
     words = {str(known[column]).lower() for column in _CONFIGURATION if known.get(column) is not None}
+    words |= {"single"} if known.get("ha_mode") == "none" else set()
     rate, repetition = known.get("offered_rate"), known.get("repetition")
     own = []
     for at, name in enumerate(path.split("/")[:-1]):

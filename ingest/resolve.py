@@ -19,7 +19,7 @@ from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable
 from dropline.ingest.formats import READERS, Reject, Rejected, Row, contents, perfdhcp, recognise
 from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_gzip, unpack
 from dropline.ingest.lake import Key, Version
-from dropline.ingest.names import Name, level, level_counts, names
+from dropline.ingest.names import Name, level, level_counts, names, words_of
 from dropline.ingest.rows import (
     Content,
     Outcome,
@@ -104,12 +104,10 @@ class Neighbours:
 
     def names(self, item: Found) -> Names:
         """Return what the names of an output and its folders say, compared with others."""
-        own, counting, rated, threading = self.name(item.folder, item.name), None, [], None
+        own, counting, rated, contrast = self.name(item.folder, item.name), None, [], None
         for at, (above, name) in enumerate(_levels(item.folder)):
-            if item.reader is perfdhcp and (other := _OPPOSITES.get(name.lower())):
-                beside = {each.lower() for each in self._entries[f"{above}/"]}
-                if other in beside or any(told(each).get("threading") == other for each in beside):
-                    threading = name.lower()
+            if item.reader is perfdhcp:
+                contrast = _contrast(name.lower(), self._entries[f"{above}/"]) or contrast
             _, _, words, number = level(name)
             if number and level_counts(name, above.rpartition("/")[2], self._numbers[above, words]):
                 counting = at
@@ -117,7 +115,7 @@ class Neighbours:
                 parsed = self.name(f"{above}/", name)
                 if not parsed.is_plain:
                     rated.append((at, parsed))
-        return None if own.is_plain else own, counting, tuple(rated), threading
+        return None if own.is_plain else own, counting, tuple(rated), contrast
 
     def beside(self, item: Found) -> Found | None:
         """Return the output that a file of counters belongs to: the one with the longest common name prefix.
@@ -131,6 +129,17 @@ class Neighbours:
         if not near or alike.count(max(alike)) > 1:
             return None
         return self.outputs[item.folder][near[alike.index(max(alike))]]
+
+
+def _contrast(name: str, beside: Iterable[str]) -> str | None:
+    """Return the word for what the name of a folder of DHCP results means only because of the folders beside it."""
+    other, is_one = _OPPOSITES.get(name), words_of(name) == ("threads1",)
+    if not other and not is_one:
+        return None
+    said = [(each.lower(), told("".join(words_of(each)))) for each in beside]
+    if any(each == other or meant.get("threading") == (other or "single") for each, meant in said):
+        return f"{name}thread" if other else "mt1"
+    return "standalone" if name == "single" and any("ha_mode" in meant for _, meant in said) else None
 
 
 def _nearest(place: str, folders: Sequence[str]) -> list[str]:

@@ -58,6 +58,9 @@ _SYNONYMS: Final[dict[str, dict[str, str]]] = {
 }
 BACKENDS: Final = frozenset({"memfile", "mysql", "postgresql", "cassandra", "lmdb", "sqlite", *_SYNONYMS["backend"]})
 UNCLEAR: Final = frozenset({"on", "off", "yes", "no", "true", "false"})  # fit several columns
+_MULTI: Final = ("mt", *(f"multi{hyphen}thread{end}" for hyphen in ("-", "") for end in ("", "ed", "ing")))
+_ON: Final = ("{}", "{}-on", "{}-yes", "{}-enabled")
+_OFF: Final = ("no-{}", "without-{}", "{}-no", "{}-off", "{}-disabled")
 # Words that mean one thing wherever a name has them; a hyphen may be another separator, or none.
 _MEANINGS: Final[dict[str, tuple[str, str]]] = {
     **{word: ("backend", _SYNONYMS["backend"].get(word, word)) for word in BACKENDS},
@@ -66,9 +69,11 @@ _MEANINGS: Final[dict[str, tuple[str, str]]] = {
         for word, said in _SYNONYMS["protocol"].items()
         if word in {"v4", "v6", "ipv4", "ipv6", "dhcp4", "dhcp6", "dhcpv4", "dhcpv6"}
     },
-    **dict.fromkeys(("st", "mt-off", "mt-no", "single-thread", "single-threaded"), ("threading", "single")),
-    **dict.fromkeys(("mt", "mt-on", "mt-yes", "multi-thread", "multi-threaded"), ("threading", "multi")),
-    **dict.fromkeys(("standalone", "single-server", "no-ha", "ha-none", "ha-off", "ha-no"), ("ha_mode", "none")),
+    **dict.fromkeys(("st", "single-thread", "single-threaded"), ("threading", "single")),
+    **{form.format(word): ("threading", "single") for word in _MULTI for form in _OFF},
+    **{form.format(word): ("threading", "multi") for word in _MULTI for form in _ON},
+    **dict.fromkeys(("standalone", "single-server", "ha-none"), ("ha_mode", "none")),
+    **{form.format("ha"): ("ha_mode", "none") for form in _OFF},
     **dict.fromkeys(("hot-standby", "ha-hot-standby", "ha-hs"), ("ha_mode", "hot-standby")),
     **dict.fromkeys(("load-balancing", "ha-load-balancing", "ha-lb"), ("ha_mode", "load-balancing")),
     **dict.fromkeys(("passive-backup", "ha-passive-backup", "ha-pb"), ("ha_mode", "passive-backup")),
@@ -93,7 +98,7 @@ THREADS: Final = re.compile(
     r"(?<![^\W_])(?<![0-9]\.)(?:([1-9][0-9]?)[-_ .]?)?threads?(?:[-_ .=]?([1-9][0-9]?)(?![0-9]))?(?![^\W_])",
     re.IGNORECASE,
 )
-_MULTI_WITH_THREADS: Final = re.compile(r"(?:mt|multi)[-_ ]?(?:x)?([0-9]{1,6})")
+_MULTI_WITH_THREADS: Final = re.compile(r"(?:mt|multi)[-_ ]?(?:x)?([1-9][0-9]{0,5})")  # 0: off, or Kea's choice
 _VERSION: Final = re.compile(r"[0-9]+(?:\.[0-9]+)+(?:-MariaDB)?")
 # A release with its stage (`2.7.0-git`, `9.20.0rc1`, `9.16.1-P2`), without a distribution's suffix.
 _PRODUCT_WITH_VERSION: Final = re.compile(

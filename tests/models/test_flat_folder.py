@@ -36,9 +36,11 @@ def warehouse(tmp_path_factory):
                 (root / layout / beside.format(name, rate, repetition)).write_text(said.format(name))
     dns = Path(__file__).parents[1] / "captures" / "dns" / "tools" / "dnsperf-ramp" / "lmdb" / "Q00300-r1"
     shutil.copytree(dns, root / "numbers/mysql/runs/threads4", ignore=shutil.ignore_patterns("*.json"))  # beside 1 to 3
-    for campaign, folders in NAMED.items():
+    for campaign, folders in NAMED["folders"].items():
         for set_up, folder in folders.items():
             shutil.copytree(RUNS / set_up / "rep1", root / campaign / folder, ignore=shutil.ignore_patterns("*.json"))
+    for place, text in NAMED["files"].items():
+        (root / place).write_text(text)
     for repetition in (1, 2, 3):
         kept = root / "torn" / f"test{repetition}"
         shutil.copytree(RUNS / "v4_st_memfile_none" / f"rep{repetition}", kept, ignore=shutil.ignore_patterns("*.json"))
@@ -80,13 +82,13 @@ def test_every_run_is_one_ramp(warehouse):
     assert sorted(runs) == sorted((layout, [1, 2, 3], True, kept.get("hosts", 0)) for layout, kept in LAYOUTS.items())
 
 
-def test_names_tell_product_and_version(warehouse):
-    told = "select product_version from leases_per_second where product = 'ISC Kea' and campaign = ? order by all"
-    assert warehouse(told, "versions") == [("2.4.1",), ("2.6.0",)]
-    assert warehouse(told, "kea-2.4-2.6") == [(None,), (None,)]
+@pytest.mark.parametrize(("campaign", "rows"), NAMED["told"].items())
+def test_names_tell_what_was_tested(campaign, rows, warehouse):
+    told = "product, product_version, threading, threads, ha_mode, 'share_of_a_pair' in findings from leases_per_second"
+    assert [*map(list, warehouse(f"select {told} where campaign = ? order by all", campaign))] == rows
 
 
-@pytest.mark.parametrize("campaign", ["named", "named-by-contrast", "counted-threads"])
+@pytest.mark.parametrize("campaign", ["named", "named-by-contrast", "counted-threads", "negated"])
 def test_words_of_names_tell_what_ratios_compare(campaign, warehouse):
     assert warehouse(
         "select lps_single, lps_multi from multithreading_speedup where campaign = ?", campaign
