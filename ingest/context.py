@@ -296,12 +296,13 @@ def gather(
     *,
     shared: bool = False,
     names: Callable[[], Names] = lambda: (None, None, ()),
-    contrasts: Iterable[str] = (),
+    contrasts: Callable[[], Iterable[str]] = tuple,
 ) -> Context:
     """Collect the context of the output `path`, with digest `sha256`, in the campaign's `scope`.
 
     `sidecar` is the path and contents of the output's sidecar, if it has one; `shared` says that it serves other
-    processes, too. `names` is asked, and the words for `contrasts` of names count, if no path template matches.
+    processes, too. `names`, and `contrasts` for clear words that they have by others beside them, are asked if no path
+    template matches.
     """
     values = campaign.values if campaign else {}
     notes: list[str] = []
@@ -343,7 +344,7 @@ def gather(
     name, counting, rated = (None, None, ()) if match else names()
     if not match:
         words = [word for each in (path.split("/") if name else folders) for word in words_of(each)]
-        words += contrasts
+        words += contrasts()
         claims += _named(words, {column for column, *_ in claims})
     if not campaign:
         folder = scope.rpartition("/")[2]

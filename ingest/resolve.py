@@ -336,7 +336,7 @@ class Resolver:
             sha256(unpack(content.data, MAX_TEXT_BYTES)[0]).hexdigest() if is_gzip(content.data) else content.sha256,
             shared=sidecar in around.shared,
             names=partial(around.names, item),
-            contrasts=around.contrasts(item),
+            contrasts=partial(around.contrasts, item),
         )
         if sidecar and isinstance(said, Rejected):
             return replace(context, warnings=(*context.warnings, f"sidecar {sidecar.path} cannot be used: {said}"))

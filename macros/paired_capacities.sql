@@ -42,7 +42,7 @@
         {{ surrogate_key(shared | join(', ')) }} as kind_key,
         coalesce(first_started_at, cast('1970-01-01 00:00:00' as timestamp)) as measured_at
     from capacity
-    -- an upper bound counts, too: without it another campaign's figure would take its place
+    -- an upper bound is a partner, too: without it another campaign's figure would take its place
     where rate > 0 or (rate is null and crossing_high > 0)
 
 ),
@@ -157,6 +157,7 @@ pairs as (
 
     {% for factor in factors -%}
     select * from {{ factor.name }}_pairs
+    where coalesce(baseline_rate, treatment_rate) is not null
     {{ "union all" if not loop.last }}
     {% endfor %}
 )

@@ -154,11 +154,10 @@ trials_in_order as (
 
     select
         trial_id,
-        started_at,
-        ended_at,
-        lag(ended_at) over in_order as previous_ended_at,
+        {{ seconds_between('started_at', 'ended_at') }} as duration_s,
+        coalesce({{ seconds_between('started_at', 'lag(ended_at) over in_order') }}, 0) as previous_overlap_s,
+        coalesce({{ seconds_between('lead(started_at) over in_order', 'ended_at') }}, 0) as next_overlap_s,
         lag(source_path) over in_order as previous_path,
-        lead(started_at) over in_order as next_started_at,
         lead(source_path) over in_order as next_path
     from trials
     where started_at is not null and ended_at is not null and duplicate_of is null
@@ -170,13 +169,9 @@ trials_at_once as (
 
     select
         trial_id,
-        case when previous_ended_at > started_at then previous_path else next_path end as other_path
+        case when previous_overlap_s >= next_overlap_s then previous_path else next_path end as other_path
     from trials_in_order
-    where
-        greatest(
-            coalesce({{ seconds_between('started_at', 'previous_ended_at') }}, 0),
-            coalesce({{ seconds_between('next_started_at', 'ended_at') }}, 0)
-        ) > greatest(1, 0.1 * {{ seconds_between('started_at', 'ended_at') }})
+    where greatest(previous_overlap_s, next_overlap_s) > greatest(1, 0.1 * duration_s)
 
 ),
 

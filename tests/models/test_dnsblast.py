@@ -70,7 +70,7 @@ def test_measured_and_published_ratios_of_the_backends_stand_in_one_table(sql_of
     assert sql_of_examples("""
         select round(ratio, 2) from backend_ratio
         where backend = 'lmdb' and reference_backend = 'mysql' and loss_goal in ('isc', 'unstated') order by all
-    """) == [(2.0,), (7.5,), (None,)]  # of the default buffer both fail at the first step
+    """) == [(2.0,), (7.5,), (None,)]  # with the default buffer, LMDB fails at its first step and MySQL passes it
 
 
 def test_the_queue_is_seen_second_by_second_beside_the_trial(sql_of_examples):
