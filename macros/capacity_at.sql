@@ -8,21 +8,22 @@ with_excess as (
     select
         *,
         -- what is lost beyond the limit, per second: a straight line where each further request costs the same
-        case when not coalesce(is_generator_limited, false) then offered_rate * (loss_ratio - loss_limit) end as excess
+        case when not coalesce(is_generator_limited, false) then offered_rate * (loss_ratio - loss_limit) end as excess,
+        loss_ratio > loss_limit or coalesce(is_unsustained, false) as exceeds
     from judged_steps
     where loss_ratio is not null
 
 ),
 
 -- groups, not windows: they need no sorting
-first_exceeding as (
+ends as (
 
     select
         run_id,
         loss_goal,
-        min(offered_rate) as first_exceeding_rate
+        min(offered_rate) filter (where exceeds) as first_exceeding_rate,
+        max(offered_rate) filter (where not exceeds and excess is not null) as last_within_rate
     from with_excess
-    where loss_ratio > loss_limit or coalesce(is_unsustained, false)
     group by run_id, loss_goal
 
 ),
@@ -31,10 +32,10 @@ with_first_exceeding as (
 
     select
         with_excess.*,
-        first_exceeding.first_exceeding_rate
+        ends.first_exceeding_rate,
+        ends.last_within_rate
     from with_excess
-    left join first_exceeding
-        on with_excess.run_id = first_exceeding.run_id and with_excess.loss_goal = first_exceeding.loss_goal
+    inner join ends on with_excess.run_id = ends.run_id and with_excess.loss_goal = ends.loss_goal
 
 ),
 
@@ -60,9 +61,9 @@ bracketed as (
         {{ value_at_lowest('excess', 'offered_rate') }} filter (where offered_rate > first_exceeding_rate) as next_excess,
         coalesce(any_value(is_pace_lost) filter (where offered_rate = first_exceeding_rate), false)
             as is_first_exceeding_pace_lost,
-        coalesce(
-            bool_or(offered_rate > first_exceeding_rate and loss_ratio <= loss_limit and not coalesce(is_unsustained, false)), false
-        ) as dips_back
+        coalesce(bool_or(offered_rate > first_exceeding_rate and not exceeds), false) as dips_back,
+        2 * count(*) filter (where exceeds and offered_rate < last_within_rate)
+        < count(*) filter (where offered_rate between first_exceeding_rate and last_within_rate) as is_disturbed
     from (
         select
             *,
@@ -267,6 +268,7 @@ select
     run_capacities.bracket_high,
     run_capacities.last_passing_rate,
     run_capacities.first_exceeding_rate,
+    run_capacities.is_disturbed,
     run_capacities.status
 from run_capacities
 inner join runs on run_capacities.run_id = runs.run_id

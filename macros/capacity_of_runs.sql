@@ -4,17 +4,36 @@
     and loss goal, over relations named student_t and interval_constants. docs/decisions/0004 says why it is as it is.
 -#}
 {% macro capacities_of_runs() -%}
+marked_runs as (
+
+    select
+        *,
+        coalesce(
+            is_disturbed
+            and 2 * count(*) filter (where is_disturbed) over (partition by configuration_id, loss_goal)
+            < count(*) over (partition by configuration_id, loss_goal),
+            false
+        ) as is_left_out
+    from rated_runs
+
+),
+
 ranked_runs as (
 
     select
         *,
         first_exceeding_rate - last_passing_rate as step,
         -- a run that fails at its first step reaches less than that; how far one without an exceeding step reaches is open
-        coalesce(rate_interpolated, case when status = 'exceeded_at_first_step' then bracket_high end) as height,
-        count(*) over (partition by configuration_id, loss_goal) as all_runs,
+        case
+            when is_left_out then null
+            when status = 'exceeded_at_first_step' then bracket_high
+            else rate_interpolated
+        end as height,
+        count(*) over (partition by configuration_id, loss_goal, is_left_out) as all_runs,
         -- a run that exceeds at its first step has no rate and is below all others
-        row_number() over (partition by configuration_id, loss_goal order by rate nulls first, run_id) as place
-    from rated_runs
+        row_number() over (partition by configuration_id, loss_goal, is_left_out order by rate nulls first, run_id)
+            as place
+    from marked_runs
 
 ),
 
@@ -22,7 +41,7 @@ trimmed_runs as (
 
     select
         *,
-        {{ is_kept_run() }} as is_kept,
+        not is_left_out and {{ is_kept_run() }} as is_kept,
         row_number() over (partition by configuration_id, loss_goal order by height nulls last, run_id) as height_place,
         count(height) over (partition by configuration_id, loss_goal) as known_heights
     from ranked_runs
@@ -67,8 +86,9 @@ judged_runs as (
 
     select
         *,
+        is_left_out
         -- a run below one that dips, dips too
-        max(case when is_far_below then height_place else 0 end) over (partition by configuration_id, loss_goal)
+        or max(case when is_far_below then height_place else 0 end) over (partition by configuration_id, loss_goal)
         >= height_place as is_outlier
     from with_dips
 
@@ -121,8 +141,9 @@ summarised as (
                 then avg(crossing_high) filter (where not is_outlier)
         end as crossing_high,
         {{ spread_of('crossing_high', 'not is_outlier') }} as crossing_high_stdev,
-        avg(crossing_low) as crossing_low_with_dips,
-        {{ spread_of('crossing_low', 'true') }} as crossing_low_with_dips_stdev,
+        count(*) filter (where not is_left_out) as runs_with_dips,
+        avg(crossing_low) filter (where not is_left_out) as crossing_low_with_dips,
+        {{ spread_of('crossing_low', 'not is_left_out') }} as crossing_low_with_dips_stdev,
         min(case when status = 'bracketed' then bracket_low else crossing_low end) filter (where not is_outlier)
             as bracket_low,
         max(case when crossing_high is not null then bracket_high end) filter (where not is_outlier) as bracket_high,
@@ -161,7 +182,7 @@ with_errors as (
         *,
         widening * crossing_low_stdev / sqrt(runs_without_outliers) as crossing_low_error,
         widening * crossing_high_stdev / sqrt(runs_without_outliers) as crossing_high_error,
-        widening * crossing_low_with_dips_stdev / sqrt(runs) as crossing_low_with_dips_error,
+        widening * crossing_low_with_dips_stdev / sqrt(runs_with_dips) as crossing_low_with_dips_error,
         case
             -- two runs often agree by chance
             when rate_interpolated is not null
@@ -211,7 +232,7 @@ with_bounds as (
     left join student_t as undisturbed
         on undisturbed.degrees_of_freedom = {{ tabulated_degrees_of_freedom("(with_nearness.runs_without_outliers - 1)") }}
     left join student_t as every_run
-        on every_run.degrees_of_freedom = {{ tabulated_degrees_of_freedom("(with_nearness.runs - 1)") }}
+        on every_run.degrees_of_freedom = {{ tabulated_degrees_of_freedom("(with_nearness.runs_with_dips - 1)") }}
 
 )
 {%- endmacro %}
@@ -223,8 +244,10 @@ with_bounds as (
 
 {#- Whether a run counts when its configuration's rule leaves out the lowest and the highest. -#}
 {% macro is_kept_run() -%}
-    all_runs < coalesce(discard_from_runs, 5)
-    or (place > coalesce(discard_lowest, 1) and place <= all_runs - coalesce(discard_highest, 1))
+    (
+        all_runs < coalesce(discard_from_runs, 5)
+        or (place > coalesce(discard_lowest, 1) and place <= all_runs - coalesce(discard_highest, 1))
+    )
 {%- endmacro %}
 
 {#-

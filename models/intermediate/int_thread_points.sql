@@ -67,7 +67,7 @@ measured_rates as (
         loss_goal,
         {{ list_in_order('rate', 'run_id') }} as rates
     from ranked_runs
-    -- outliers are always the lowest
+    -- outliers are the lowest, but for a disturbed run that first failed late
     where place <= runs_without_outliers
     group by configuration_id, loss_goal
 

@@ -33,6 +33,7 @@ select
     run_capacity.first_exceeding_rate,
     run_capacity.first_exceeding_loss,
     run_capacity.dips_back,
+    run_capacity.is_disturbed,
     run_capacity.status
 from run_capacity
 inner join runs on run_capacity.run_id = runs.run_id
