@@ -481,10 +481,18 @@ def _least(table: pa.Table, name: str) -> dict[str, Any]:
 
 
 def _recovery_s(found: Answer) -> float:
-    """Return how long the recovery takes: as asked for, or as long as clients need to come back."""
+    """Return how long the recovery takes: as asked for, or as long as clients wait whom the outage cost their lease.
+
+    They wait for as long as they have asked, at most for their longest wait.
+    """
+    from dropline.inference import recovery
+
     values, loads = found.inputs, found.loads
-    late = (loads["starting_clients"] - values["down_clients"]) * values["leases_per_client"]
-    return max(values["recovery_s"], late / (loads["recovery_lps"] or 1))
+    others = loads["expiries_lps"] + loads["arrivals_lps"] + loads["moves_lps"]
+    asked_s = values["outage_s"] - (0 if others else values["lease_s"] - loads["t1_s"])
+    longest_s = values["longest_timeout_s"] or recovery.LONGEST_TIMEOUT_S[int(values["ip_version"])]
+    is_late = loads["starting_clients"] > values["down_clients"]
+    return max(values["recovery_s"], min(asked_s, longest_s) * is_late)
 
 
 def demand(found: Answer) -> list[tuple[float, float]]:

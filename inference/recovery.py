@@ -37,6 +37,10 @@ _REN_TIMEOUT_S, _REN_MAX_RT_S = 10.0, 600.0  # RFC 8415, 7.6; the same for REB
 _REQUESTS_V4_S: Final = 60.0  # RFC 2131, 3.1: 4, 8, 16, 32 s
 _REQ_MAX_RT_S, _REQUESTS_V6_S = 30.0, 1.05 * 31 + 5 * 30  # RFC 8415, 7.6: ten waits
 _EVERY_WAIT_S: Final = 2 * HOUR  # equal waits are followed one by one when they end within this time
+# clients carry their RANDs along: ten doublings after they lost their leases together, their times deviate by 9 %
+_SCORES: Final = np.linspace(-4, 4, 33)
+_SHARES: Final = np.exp(-(_SCORES**2) / 2)
+_PACES: Final = tuple(zip(1 + 0.09 * _SCORES, _SHARES / _SHARES.sum(), strict=True))
 _INSTANT_S: Final = 1e-6  # nothing comes in a shorter time
 _STEP: Final = 0.01  # length of a period, as a share of the time since the event or since T1
 
@@ -61,6 +65,8 @@ class Timers(NamedTuple):
     waits: tuple[Wait, ...]
     request: int
     renewal: int
+    # for how many times the mean waits without a lease clients wait, and their share
+    paces: tuple[tuple[float, float], ...] = ((1.0, 1.0),)
 
 
 class Server(NamedTuple):
@@ -153,7 +159,7 @@ def timers(
             waits += _doubling(_REN_TIMEOUT_S, _REN_MAX_RT_S, remaining, len(waits))
     if waits[-1].then == len(waits):
         waits[-1] = waits[-1]._replace(then=0)
-    return Timers(tuple(waits), request, renewal)
+    return Timers(tuple(waits), request, renewal, *([_PACES] if ip_version == 6 else []))
 
 
 def periods(t1_s: float, lease_s: float) -> Array:
@@ -182,15 +188,19 @@ def after_outage(timers: Timers, starting: float, renewing: float, outage_s: flo
     if outage_s <= 0:
         return due
     without_end = np.append(edges, math.inf)
-    new, renewals = range(timers.request), range(timers.renewal, len(timers.waits))
-    since = max(0.0, outage_s - t1_s)
-    for clients, attempts, ago in ((starting, [*new], 0.0), (renewing, [*renewals, *new], since)):
-        begun = 0.0
-        for wait in (timers.waits[each] for each in attempts):
-            least, most = max(ago - begun, 0.0), min(outage_s - begun, wait.stay)
+    new, renewals = timers.waits[: timers.request], timers.waits[timers.renewal :]
+    since, valid_s = max(0.0, outage_s - t1_s), sum(wait.stay for wait in renewals)
+    courses = [(renewing, renewals, since, 0.0, 1.0)]
+    for pace, share in timers.paces:
+        courses += [(share * starting, new, 0.0, 0.0, pace), (share * renewing, new, since, valid_s, pace)]
+    for clients, waits, ago, begun, pace in courses:
+        for wait in waits:
+            least, most = max((ago - begun) / pace, 0.0), min((outage_s - begun) / pace, wait.stay)
+            of_wait = 1 if math.isinf(wait.stay) else pace
             for waited, soonest, latest in _ends(least, most, wait.mean):
-                due[wait.then] += flow(clients * waited / (outage_s - ago), soonest, latest, without_end)
-            begun += wait.stay
+                coming = clients * pace * waited / (outage_s - ago)
+                due[wait.then] += flow(coming, of_wait * soonest, of_wait * latest, without_end)
+            begun += pace * wait.stay
     return due
 
 
@@ -228,7 +238,8 @@ def simulate(
     weights[2, offered] = weights[3, renewed] = 1
     first_renewal = timers.renewal % len(timers.waits)
     further = server.requesting * server.request_cost  # what an offer costs in addition as soon as it is made
-    means = np.array([wait.mean for wait in timers.waits])
+    # a wait that is repeated; after each other one the next is longer
+    means = np.array([wait.mean if wait.then == place else math.inf for place, wait in enumerate(timers.waits)])
     repeats = _remembered(edges.tobytes())
     calendar = np.zeros((len(timers.waits), edges.size)) if overdue is None else overdue.copy()
     backing_off = calendar.sum(axis=1)
@@ -337,9 +348,11 @@ def _ends(least: float, most: float, mean: float) -> list[tuple[float, float, fl
 
 def _from_fine_to_coarse(length: float) -> Array:
     """Return edges from zero to `length`: a second apart, then further and further."""
+    if not length:
+        return np.zeros(1)
     fine = min(length, 1 / _STEP)
-    coarse = max(0, math.ceil(math.log(max(length, fine) / fine) / math.log1p(_STEP))) if fine else 0
-    edges = np.concatenate((np.arange(math.ceil(fine)), np.geomspace(fine, max(length, fine), coarse + 1)))
+    coarse = math.ceil(math.log(length / fine) / math.log1p(_STEP))
+    edges = np.concatenate((np.arange(math.ceil(fine)), np.geomspace(fine, length, coarse + 1)))
     return np.unique(edges)
 
 

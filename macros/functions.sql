@@ -145,16 +145,23 @@ serving as (
         *,
         -- which rate, for how long, gives all a lease in time: the last one waits once more, and the offers of a server
         -- that then drops the requests are in vain (docs/explanation/planner.md); a wait that doubles takes two thirds
-        greatest(
-            recovery_s / 3,
-            case ip_version when 4 then 2 * greatest(recovery_s - longest_s, 0) / (1 + sqrt(
+        case ip_version when 6 then recovery_s / 3 else greatest(
+            least(recovery_s / 3, longest_s),
+            2 * greatest(recovery_s - longest_s, 0) / (1 + sqrt(
                 1 + (1 - remembering_ratio * down_clients / greatest(starting_clients, 1))
                 * greatest(recovery_s - longest_s, 0) / (7 * longest_s)
-            )) else 0 end
-        ) as serving_s,
+            ))
+        ) end as serving_s,
+        -- how far apart RAND has brought the waits of DHCPv6 since the last client lost its lease
+        case ip_version when 6 then longest_s * least(0.9, sqrt(
+            power(0.27 * least(greatest(outage_s - lease_s, 0) / longest_s, 1), 2)
+            + 0.021 * greatest((outage_s - lease_s) / longest_s - 1, 0)
+        )) else 0 end as apart_s,
         -- or nobody waits
-        greatest(serving_s, late_clients / nullif(late_returns_per_s, 0)) as late_serving_s,
-        greatest(serving_s, least(boot_window_s, recovery_s)) as down_serving_s
+        greatest(serving_s, late_clients / nullif(late_returns_per_s, 0), apart_s) as late_serving_s,
+        greatest(
+            serving_s + case ip_version when 6 then boot_window_s / 2 else 0 end, least(boot_window_s, recovery_s)
+        ) as down_serving_s
     from overdue
 
 ),

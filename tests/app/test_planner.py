@@ -32,6 +32,7 @@ CASES = {
     "--clients 350000 --lease 2h": 350000 / 3600,
     "--clients 350000 --lease 60": 350000 / 30,
     "--clients 3600 --lease 2h --t1 0.25": 2,
+    "--clients 3600 --lease 2h --t1 1 --t2 1": 0.5,
     "--clients 3600 --lease 1h --renewing 0.75 --t2 0.8": 0.75 * 2 + 0.25,
     "--clients 7200 --lease 4h --moves 0.5": 2,
     "--clients 1000 --lease 1000 --boot 0.9 --boot-window 5m": 2 + 3,

@@ -99,6 +99,9 @@ def test_a_server_that_never_answers_hears_everybody_once_in_64_seconds():
     course = simulate(SECONDS, flow(6400, 0, 60, SECONDS), NOBODY, Server(0, 0), V4)
     assert course.waiting[-1] == pytest.approx(6400)
     assert course.repeated[-640:].mean() == pytest.approx(6400 / 64, rel=1e-3)
+    edges = np.arange(0, 2 * HOUR, 50.0)
+    late = simulate(edges, flow(6400, HOUR, 2 * HOUR, edges), 0 * edges[1:], Server(0, 0), V6)
+    assert late.sent.sum() == pytest.approx(10.8 * 6400, rel=0.15), "wait doubles, in a long period too: 10.8 by then"
 
 
 @settings(max_examples=30)
