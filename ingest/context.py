@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -83,8 +83,6 @@ Names = tuple[Name | None, int | None, tuple[tuple[int, Name], ...]]
 """What `name`, `level` and `folders` of a Context are."""
 WATCHED: Final = ("host", "label", "metric", "unit", "value")  # of schema.OBSERVATIONS, in the order of `_digested`
 Watched = tuple[str | None, str | None, str, str, float]
-Labels = tuple[tuple[str | None, ...], ...]
-"""All columns of some observations but the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +112,8 @@ class Context:
 
     def sha256(self) -> str:
         """Return the digest of the context; a different digest makes a new version of the file."""
-        labels = tuple([row[:-1] for row in self.observations])
-        observations = labels_form(labels) % tuple([value for *_, value in self.observations])
-        return hashlib.sha256((self.digest_form() % {"observations": observations}).encode()).hexdigest()
+        written = self.digest_form() % {"observations": observations_json(self.observations)}
+        return hashlib.sha256(written.encode()).hexdigest()
 
     def digest_form(self, source: str | None = None, columns: Collection[str] = ()) -> str:
         """Return a %-format of what `sha256` hashes, for contexts that differ only in some values.
@@ -571,8 +568,13 @@ def _numbers(metric: str, value: object, unit: str, host: str | None) -> list[Wa
 _digested: Final = lru_cache(maxsize=16_384, typed=True)(_DIGESTED.encode)
 
 
+def observations_json(rows: Sequence[Watched]) -> str:
+    """Return observations as they are digested."""
+    return _labels_form(tuple([row[:-1] for row in rows])) % tuple([row[-1] for row in rows])
+
+
 @lru_cache(maxsize=1024)
-def labels_form(labels: Labels) -> str:
+def _labels_form(labels: tuple[tuple[str | None, ...], ...]) -> str:
     """Return a %-format of the digested JSON of observations, for all that differ only in their values."""
     rows = [dict(zip(WATCHED, each, strict=False)) for each in labels]
     said = [_DIGESTED.encode({k: v for k, v in row.items() if k != "label" or v is not None}) for row in rows]
