@@ -15,7 +15,9 @@ from typing import Any, Final
 
 from dropline.ingest.campaign import FIELDS, Campaign
 from dropline.ingest.formats import Rejected, Row, dnsblast
+from dropline.ingest.formats.json_documents import mapping
 from dropline.ingest.formats.perfdhcp_options import told_by_command
+from dropline.ingest.formats.text import real
 from dropline.ingest.names import Name, level, named_rates, numbers, split, words_of
 from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.servers import kea
@@ -51,9 +53,7 @@ _SERVER_COLUMNS: Final = (
     *("packet_queue_size", "ha_mode"),
 )
 RATELESS: Final = frozenset({"dnsblast", "kxdpgun"})  # do not print the rate that they were asked for
-# Faster to check than unions:
-_VALUES: Final = (str, int, float)
-_SEVERAL: Final = (dict, list)
+_SEVERAL: Final = (dict, list)  # faster to check than the union
 _CONFIGURATION: Final = frozenset(name for name, _ in CONFIGURATION)
 _VERSIONS: Final = re.compile(r"[0-9]+(?:\.[0-9]+)+")
 _FILE_NAME: Final = "file name"
@@ -545,11 +545,11 @@ def watched(sidecar: Row) -> list[Watched]:
             value = len(value) if isinstance(value, list) else None
         if value is not None:
             rows += _numbers(metric, value, unit, host)
-    for namespace, counters in _items(sidecar.get("udp_delta")):
-        for counter, value in _items(counters):
+    for namespace, counters in mapping(sidecar.get("udp_delta")).items():
+        for counter, value in mapping(counters).items():
             rows += _numbers(f"udp.{counter}", value, "packets", namespace)
     leases = sidecar.get("leases_in_db_after")
-    for server, counts in _items(leases) or [("", leases)]:
+    for server, counts in mapping(leases).items() or [("", leases)]:
         rows += _numbers("leases_in_db_after", counts, "leases", server or host)
     return rows[:MAX_OBSERVATIONS]
 
@@ -558,9 +558,9 @@ def _numbers(metric: str, value: object, unit: str, host: str | None) -> list[Wa
     """Return one row for a number, or one labelled row per entry of a list or an object."""
     if isinstance(value, _SEVERAL):
         entries = value.items() if isinstance(value, dict) else enumerate(value)
-        found = ((label, _finite(entry)) for label, entry in entries)
+        found = ((label, real(entry)) for label, entry in entries)
         return [(host, str(label), metric, unit, number) for label, number in found if number is not None]
-    number = _finite(value)
+    number = real(value)
     return [] if number is None else [(host, None, metric, unit, number)]
 
 
@@ -583,15 +583,3 @@ def _labels_form(labels: tuple[tuple[str | None, ...], ...]) -> str:
 
 def _literal(text: str) -> str:
     return text.replace("%", "%%")
-
-
-def _finite(value: object) -> float | None:
-    try:
-        number = float(value) if isinstance(value, _VALUES) else math.nan
-    except (ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _items(value: object) -> list[tuple[str, Any]]:
-    return list(value.items()) if isinstance(value, dict) else []

@@ -35,6 +35,7 @@ _NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASC
 _EARLIEST_S: Final = 1e8  # 1973: anything smaller is a counter, or a truncated time
 _LATEST_S: Final = 1e11  # 5138
 _QUOTED: Final = 80
+_REAL: Final = (int, float)  # faster to check than the union
 
 
 @lru_cache(maxsize=1)  # every reader gets the same head
@@ -154,7 +155,7 @@ def real(value: object) -> float | None:
     """Return a finite number from a number or text, or None for NaN, infinity and invalid values."""
     if isinstance(value, str):
         value = float(value) if len(value) <= LONGEST and _NUMBER.fullmatch(value) else None
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, _REAL):
         return None
     try:
         result = float(value)
