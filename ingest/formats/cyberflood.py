@@ -43,6 +43,20 @@ _TOTALS: Final = (
     Series("Server Sent", "server_sent", "bytes"),
     Series("Client Received", "client_received", "bytes"),
 )
+# Of each poll: first as the REST interface names it, then as the captions of a CSV file.
+POLLED: Final = (
+    Series("sum:driver:rxBandwidth driver:rxBandwidth rxbandwidth", "incoming_traffic", MBITS, scale=1e-3),
+    Series("sum:driver:txBandwidth driver:txBandwidth txbandwidth", "outgoing_traffic", MBITS, scale=1e-3),
+    Series("sum:http:successfulTxnsPerSec http:successfulTxnsPerSec tps", "transaction_rate", TRANSACTIONS),
+    Series("sum:tcp:establishedConnRate tcp:establishedConnRate cps", "connection_rate", CONNECTIONS),
+    Series("sum:tcp:currentEstablishedConns openconns", "concurrent_connections", "connections"),
+    Series("sum:loadspec:desiredLoadSpecCount", "desired_load", "load units"),
+    Series("url:averageRespTimePerUrl urlresponsetime", "latency_avg", "ms", "URL response"),
+    Series("tcp:averageTimeToSynAck tcpavgttsynack", "latency_avg", "ms", "TCP SYN/ACK"),
+    Series("tcp:averageTimeToFirstByte tcpavgttfb", "latency_avg", "ms", "TCP first byte"),
+    Series("loadspec:cpuUtilized memory:cpuUtilized clientcpu", "generator_cpu", "%", "client"),
+    Series("servercpu", "generator_cpu", "%", "server"),
+)
 _NO_SERIES: Final = frozenset({"Summary", "Protocol Data", "Per Port Data", "Network Packet Count", "_config"})
 
 
