@@ -45,7 +45,7 @@ class Piece(NamedTuple):
     text: str
 
 
-def behind(head: bytes) -> Reader | None:
+def behind(head: bytes) -> Reader[Report] | None:
     """Return the reader for the text behind line prefixes, or in JSON, of a file that no reader claims."""
     text = head_text(head)
     in_json = prefixes.may_be_json(text)
@@ -54,7 +54,7 @@ def behind(head: bytes) -> Reader | None:
     return next((_known(each.text) for each in prefixes.unwrapped(text, _known)), None)
 
 
-def parse(reader: Reader, data: bytes) -> Iterator[Report | Reject]:
+def parse(reader: Reader[Report], data: bytes) -> Iterator[Report | Reject]:
     """Yield reports and rejects, in order, of a file for which `recognise` or `behind` returned `reader`."""
     pieces, notes, fault = _pieces(reader, data)
     if not pieces:
@@ -65,7 +65,7 @@ def parse(reader: Reader, data: bytes) -> Iterator[Report | Reject]:
         yield fault
 
 
-def explain(reader: Reader, data: bytes) -> Iterator[tuple[int, str, str]]:
+def explain(reader: Reader[Report], data: bytes) -> Iterator[tuple[int, str, str]]:
     """Yield (number, text, interpretation) of every line that is not blank, if the reader can explain."""
     pieces = _pieces(reader, data)[0]
     for piece in pieces:
@@ -74,7 +74,7 @@ def explain(reader: Reader, data: bytes) -> Iterator[tuple[int, str, str]]:
         yield from reader.explain(data)
 
 
-def _pieces(reader: Reader, data: bytes) -> tuple[list[Piece], dict[int, tuple[str, ...]], Reject | None]:
+def _pieces(reader: Reader[Report], data: bytes) -> tuple[list[Piece], dict[int, tuple[str, ...]], Reject | None]:
     """Return the parts to parse separately (none: `reader` parses it whole), notes on them, and the gzip error."""
     if not (own := _READERS.get(reader.NAME)):
         return [], {}, None
