@@ -15,9 +15,8 @@ from typing import Any, Final
 
 from dropline.ingest.campaign import FIELDS, Campaign
 from dropline.ingest.formats import Rejected, Row, dnsblast
-from dropline.ingest.formats.json_documents import mapping
 from dropline.ingest.formats.perfdhcp_options import told_by_command
-from dropline.ingest.formats.text import real
+from dropline.ingest.formats.text import mapping, real
 from dropline.ingest.names import Name, level, named_rates, numbers, split, words_of
 from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.servers import kea

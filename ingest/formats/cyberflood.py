@@ -15,8 +15,8 @@ from collections import defaultdict
 from typing import Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.json_documents import Node, items, of_documents
-from dropline.ingest.formats.text import head_text
+from dropline.ingest.formats.json_documents import Node, of_documents
+from dropline.ingest.formats.text import head_text, items
 from dropline.ingest.formats.throughput import CONNECTIONS, MBITS, TRANSACTIONS, Series, Trial, Trials, number
 
 NAME = "cyberflood"

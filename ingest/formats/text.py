@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import chain, groupby
-from typing import Final, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from dropline.ingest.formats import Reject, Report, Row
 
@@ -189,6 +189,16 @@ def json_object(line: str) -> Row | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def mapping(value: object) -> Row:
+    """Return a JSON object, or an empty one for any other value."""
+    return value if isinstance(value, dict) else {}
+
+
+def items(value: object) -> list[Any]:
+    """Return a JSON list, or an empty one for any other value."""
+    return value if isinstance(value, list) else []
 
 
 def words(value: object, longest: int = LONGEST) -> str | None:
