@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dropline.ingest.formats import Reject, Rejected, Row
-from dropline.ingest.formats.text import few_rejects, head_text, within
+from dropline.ingest.formats.text import few_rejects, head_text, real, within
 from dropline.ingest.schema import CONFIGURATION, FIGURES
 from dropline.ingest.synonyms import normalise
 
@@ -66,7 +66,6 @@ _PARQUET: Final = b"PAR1"
 _DELIMITERS: Final = ",;\t"
 _KINDS: Final = {field.name: field.type for field in FIGURES}
 _NORMALISED: Final = frozenset(name for name, _ in CONFIGURATION)
-_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _WHOLE: Final = re.compile(r"([0-9]{1,9})(?:\.0*)?")
 _URL: Final = re.compile(r"https?://\S+")
 _LONGEST: Final = 2000  # characters of a text
@@ -265,8 +264,7 @@ def _whole(column: str, text: str) -> int:
 
 
 def _number(column: str, text: str) -> float:
-    value = float(text) if len(text) < 100 and _NUMBER.fullmatch(text) else math.nan
-    if not math.isfinite(value):
+    if (value := real(text)) is None:
         message = f"{column}: expected a number, found {text!r:.80}"
         raise Rejected(message, "write it as 1234.5: a point before the fraction, nothing between thousands, no unit")
     if column != "value" and value < 0:
