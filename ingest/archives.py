@@ -18,6 +18,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import copyfileobj
 from typing import IO, Any, Final, NamedTuple, cast
 
 from dropline.ingest.formats import Rejected
@@ -131,7 +132,7 @@ def _write(members: Iterator[Member], folder: Path, max_bytes: int, status: os.s
             if member.size > max_bytes:
                 opened.truncate(member.size)  # the reader rejects it by its size
             else:
-                _copy(member.held(), opened, member.size)
+                copyfileobj(member.held(), opened, _LONGEST_READ)  # raises an error if a member is too short
         os.utime(place, ns=(status.st_mtime_ns, status.st_mtime_ns))
     return left_out
 
@@ -140,15 +141,6 @@ def _fault(path: str, parts: list[str]) -> str | None:
     if path.startswith("/") or ".." in parts:
         return ELSEWHERE
     return None if parts and "\0" not in path else NO_NAME
-
-
-def _copy(source: IO[bytes], target: IO[bytes], size: int) -> None:
-    left = size
-    while left and (data := source.read(min(left, _LONGEST_READ))):
-        target.write(data)
-        left -= len(data)
-    if left or source.read(1):
-        raise EOFError("a member is not as long as its header says")
 
 
 def _require_size(size: int, packed: int) -> None:

@@ -12,7 +12,7 @@ import fcntl
 import json
 import shutil
 from collections.abc import Callable, Collection, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -136,23 +136,16 @@ def _copy_file(file: Path, place: Path) -> None:
     if place.exists() and place.stat().st_size == file.stat().st_size:
         return
     place.parent.mkdir(exist_ok=True)
-    with replacing(place) as copied, file.open("rb") as opened:
+    with file.open("rb") as opened, replacing(place) as copied:
         shutil.copyfileobj(opened, copied, 1024 * 1024)
 
 
 def _copy_quality(source: Path, target: Path, batches: Collection[str]) -> None:
     """Copy the gate's results for these batches; a build may replace or remove some meanwhile."""
-    (target / "findings").mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(target, ignore_errors=True)
+    (target / "findings").mkdir(parents=True)
     about = {*batches, "00000000-empty"}
-    there = {f"findings/{file.name}" for file in source.glob("findings/lake-*.parquet") if batch_of(file) in about}
-    for file in target.glob("findings/lake-*.parquet"):
-        if f"findings/{file.name}" not in there:
-            file.unlink()
-    for name in ("gate.json", *sorted(there)):
-        try:
-            content = (source / name).read_bytes()
-        except FileNotFoundError:
-            continue
-        if not (target / name).exists() or (target / name).read_bytes() != content:
-            with replacing(target / name) as out:
-                out.write(content)
+    findings = (file for file in source.glob("findings/lake-*.parquet") if batch_of(file) in about)
+    for file in (source / "gate.json", *findings):
+        with suppress(FileNotFoundError):
+            _copy_file(file, target / file.relative_to(source))

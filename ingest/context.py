@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,6 +16,7 @@ from typing import Any, Final
 from dropline.ingest.campaign import FIELDS, Campaign
 from dropline.ingest.formats import Rejected, Row, dnsblast
 from dropline.ingest.formats.perfdhcp_options import told_by_command
+from dropline.ingest.formats.text import mapping, real
 from dropline.ingest.names import Name, level, named_rates, numbers, split, words_of
 from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.servers import kea
@@ -51,9 +52,7 @@ _SERVER_COLUMNS: Final = (
     *("packet_queue_size", "ha_mode"),
 )
 RATELESS: Final = frozenset({"dnsblast", "kxdpgun"})  # do not print the rate that they were asked for
-# Faster to check than unions:
-_VALUES: Final = (str, int, float)
-_SEVERAL: Final = (dict, list)
+_SEVERAL: Final = (dict, list)  # faster to check than the union
 _CONFIGURATION: Final = frozenset(name for name, _ in CONFIGURATION)
 _VERSIONS: Final = re.compile(r"[0-9]+(?:\.[0-9]+)+")
 _FILE_NAME: Final = "file name"
@@ -83,8 +82,6 @@ Names = tuple[Name | None, int | None, tuple[tuple[int, Name], ...]]
 """What `name`, `level` and `folders` of a Context are."""
 WATCHED: Final = ("host", "label", "metric", "unit", "value")  # of schema.OBSERVATIONS, in the order of `_digested`
 Watched = tuple[str | None, str | None, str, str, float]
-Labels = tuple[tuple[str | None, ...], ...]
-"""All columns of some observations but the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +111,8 @@ class Context:
 
     def sha256(self) -> str:
         """Return the digest of the context; a different digest makes a new version of the file."""
-        labels = tuple([row[:-1] for row in self.observations])
-        observations = labels_form(labels) % tuple([value for *_, value in self.observations])
-        return hashlib.sha256((self.digest_form() % {"observations": observations}).encode()).hexdigest()
+        written = self.digest_form() % {"observations": observations_json(self.observations)}
+        return hashlib.sha256(written.encode()).hexdigest()
 
     def digest_form(self, source: str | None = None, columns: Collection[str] = ()) -> str:
         """Return a %-format of what `sha256` hashes, for contexts that differ only in some values.
@@ -549,11 +545,11 @@ def watched(sidecar: Row) -> list[Watched]:
             value = len(value) if isinstance(value, list) else None
         if value is not None:
             rows += _numbers(metric, value, unit, host)
-    for namespace, counters in _items(sidecar.get("udp_delta")):
-        for counter, value in _items(counters):
+    for namespace, counters in mapping(sidecar.get("udp_delta")).items():
+        for counter, value in mapping(counters).items():
             rows += _numbers(f"udp.{counter}", value, "packets", namespace)
     leases = sidecar.get("leases_in_db_after")
-    for server, counts in _items(leases) or [("", leases)]:
+    for server, counts in mapping(leases).items() or [("", leases)]:
         rows += _numbers("leases_in_db_after", counts, "leases", server or host)
     return rows[:MAX_OBSERVATIONS]
 
@@ -562,9 +558,9 @@ def _numbers(metric: str, value: object, unit: str, host: str | None) -> list[Wa
     """Return one row for a number, or one labelled row per entry of a list or an object."""
     if isinstance(value, _SEVERAL):
         entries = value.items() if isinstance(value, dict) else enumerate(value)
-        found = ((label, _finite(entry)) for label, entry in entries)
+        found = ((label, real(entry)) for label, entry in entries)
         return [(host, str(label), metric, unit, number) for label, number in found if number is not None]
-    number = _finite(value)
+    number = real(value)
     return [] if number is None else [(host, None, metric, unit, number)]
 
 
@@ -572,8 +568,13 @@ def _numbers(metric: str, value: object, unit: str, host: str | None) -> list[Wa
 _digested: Final = lru_cache(maxsize=16_384, typed=True)(_DIGESTED.encode)
 
 
+def observations_json(rows: Sequence[Watched]) -> str:
+    """Return observations as they are digested."""
+    return _labels_form(tuple([row[:-1] for row in rows])) % tuple([row[-1] for row in rows])
+
+
 @lru_cache(maxsize=1024)
-def labels_form(labels: Labels) -> str:
+def _labels_form(labels: tuple[tuple[str | None, ...], ...]) -> str:
     """Return a %-format of the digested JSON of observations, for all that differ only in their values."""
     rows = [dict(zip(WATCHED, each, strict=False)) for each in labels]
     said = [_DIGESTED.encode({k: v for k, v in row.items() if k != "label" or v is not None}) for row in rows]
@@ -582,15 +583,3 @@ def labels_form(labels: Labels) -> str:
 
 def _literal(text: str) -> str:
     return text.replace("%", "%%")
-
-
-def _finite(value: object) -> float | None:
-    try:
-        number = float(value) if isinstance(value, _VALUES) else math.nan
-    except (ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _items(value: object) -> list[tuple[str, Any]]:
-    return list(value.items()) if isinstance(value, dict) else []

@@ -13,13 +13,14 @@ import json
 import math
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dropline.ingest.formats import Reject, Row
-from dropline.ingest.formats.text import few_rejects, head_text, within
+from dropline.ingest.formats import Reject, Rejected, Row
+from dropline.ingest.formats.text import few_rejects, head_text, real, within
 from dropline.ingest.schema import CONFIGURATION, FIGURES
 from dropline.ingest.synonyms import normalise
 
@@ -65,7 +66,6 @@ _PARQUET: Final = b"PAR1"
 _DELIMITERS: Final = ",;\t"
 _KINDS: Final = {field.name: field.type for field in FIGURES}
 _NORMALISED: Final = frozenset(name for name, _ in CONFIGURATION)
-_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _WHOLE: Final = re.compile(r"([0-9]{1,9})(?:\.0*)?")
 _URL: Final = re.compile(r"https?://\S+")
 _LONGEST: Final = 2000  # characters of a text
@@ -73,14 +73,7 @@ _MAX_BYTES: Final = 64 * 1024 * 1024  # of text
 _MAX_ROWS: Final = 1_000_000
 _SPLIT: Final = "split it into several files"
 _FORM: Final = "docs/how-to/bring-your-own-figures.md describes the format"
-
-
-class _Unfit(ValueError):
-    """A row that is not a valid figure: what was expected, and what to do."""
-
-    def __init__(self, reason: str, hint: str = f"correct the row; {_FORM}") -> None:
-        super().__init__(reason)
-        self.hint = hint
+_CORRECT: Final = f"correct the row; {_FORM}"
 
 
 def recognise(head: bytes) -> bool:
@@ -115,8 +108,8 @@ def _figures(data: bytes) -> Iterator[Row | Reject]:
         line, cells = part
         try:
             figure = _figure(cells)
-        except _Unfit as error:
-            yield Reject(line, str(error), error.hint)
+        except Rejected as error:
+            yield replace(error.reject, line=line)
             continue
         first = lines.setdefault(figure["figure_id"], line)
         if first == line:
@@ -223,7 +216,7 @@ def _header_faults(header: Sequence[str]) -> list[Reject]:
 
 
 def _figure(cells: dict[str, str]) -> Row:
-    """Convert cells to a row; raise _Unfit if they are invalid."""
+    """Convert cells to a row; raise Rejected if they are invalid."""
     row: Row = {}
     for column, text in cells.items():
         for name, value in _values(column, text).items():
@@ -232,10 +225,10 @@ def _figure(cells: dict[str, str]) -> Row:
     title = cells.get("source_title", "").lower()
     row.setdefault("source_id", re.sub(r"[^a-z0-9]+", "-", title)[:100].strip("-"))
     if missing := [name for name in ("source_id", *REQUIRED) if row.get(name) in (None, "")]:
-        raise _Unfit(f"expected a value of {', '.join(missing)}, found none")
+        raise Rejected(f"expected a value of {', '.join(missing)}, found none", _CORRECT)
     _check_unit(row)
     if row.get("discard_lowest", 0) + row.get("discard_highest", 0) >= row.get("repetitions", math.inf):
-        raise _Unfit("discard_lowest and discard_highest together must be fewer than repetitions")
+        raise Rejected("discard_lowest and discard_highest together must be fewer than repetitions", _CORRECT)
     digest = hashlib.sha256(json.dumps(row, sort_keys=True).encode()).hexdigest()[:16]
     return {"figure_id": digest, **row}
 
@@ -243,41 +236,42 @@ def _figure(cells: dict[str, str]) -> Row:
 def _values(column: str, text: str) -> Row:
     """Parse the text of one cell: usually `{column: value}`."""
     if len(text) > _LONGEST:
-        raise _Unfit(f"{column}: expected at most {_LONGEST} characters, found {len(text)}")
+        raise Rejected(f"{column}: expected at most {_LONGEST} characters, found {len(text)}", _CORRECT)
     said: Row = {column: text}
     if column in _NORMALISED:
         try:
             said = dict(normalise(column, text))
         except ValueError as error:
             if column != "protocol":  # a published document may cover any protocol
-                raise _Unfit(str(error)) from None
+                raise Rejected(str(error), _CORRECT) from None
     elif pa.types.is_integer(_KINDS[column]):
         said = {column: _whole(column, text)}
     elif pa.types.is_floating(_KINDS[column]):
         said = {column: _number(column, text)}
     if column in WORDS and str(said[column]) not in WORDS[column]:
-        raise _Unfit(f"{column}: expected one of {', '.join(WORDS[column])}, found {text!r:.80}")
+        raise Rejected(f"{column}: expected one of {', '.join(WORDS[column])}, found {text!r:.80}", _CORRECT)
     if column == "source_url" and not _URL.fullmatch(text):
-        raise _Unfit(f"source_url: expected an address that begins with https:// or http://, found {text!r:.80}")
+        raise Rejected(
+            f"source_url: expected an address that begins with https:// or http://, found {text!r:.80}", _CORRECT
+        )
     return said
 
 
 def _whole(column: str, text: str) -> int:
     if not (found := _WHOLE.fullmatch(text)):
-        raise _Unfit(f"{column}: expected a whole number, found {text!r:.80}")
+        raise Rejected(f"{column}: expected a whole number, found {text!r:.80}", _CORRECT)
     return int(found[1])
 
 
 def _number(column: str, text: str) -> float:
-    value = float(text) if len(text) < 100 and _NUMBER.fullmatch(text) else math.nan
-    if not math.isfinite(value):
+    if (value := real(text)) is None:
         message = f"{column}: expected a number, found {text!r:.80}"
-        raise _Unfit(message, "write it as 1234.5: a point before the fraction, nothing between thousands, no unit")
+        raise Rejected(message, "write it as 1234.5: a point before the fraction, nothing between thousands, no unit")
     if column != "value" and value < 0:
-        raise _Unfit(f"{column}: expected a number of 0 or more, found {text!r:.80}")
+        raise Rejected(f"{column}: expected a number of 0 or more, found {text!r:.80}", _CORRECT)
     if column == "loss_limit_ratio" and value > 1:
         message = f"loss_limit_ratio: expected a ratio from 0 to 1, found {text!r:.80}"
-        raise _Unfit(message, "write 2.5 % as 0.025")
+        raise Rejected(message, "write 2.5 % as 0.025")
     return value
 
 
@@ -287,6 +281,6 @@ def _check_unit(row: Row) -> None:
         return
     if row["unit"] not in units:
         message = f"unit: expected {' or '.join(units)} for {row['metric']}, found {row['unit']!r:.80}"
-        raise _Unfit(message, f"convert the value to {units[0]}, or choose another metric")
+        raise Rejected(message, f"convert the value to {units[0]}, or choose another metric")
     if row["value"] <= 0:
-        raise _Unfit(f"value: expected {row['metric']} above 0, found {row['value']:g}")
+        raise Rejected(f"value: expected {row['metric']} above 0, found {row['value']:g}", _CORRECT)

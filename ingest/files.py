@@ -257,30 +257,18 @@ def whole(item: Found, limit: int) -> tuple[bytes, int]:
     return item.held or read(item.where, min(limit, MAX_BYTES))
 
 
-def read(file: str | Path, max_bytes: int = MAX_BYTES, first: int | None = None) -> tuple[bytes, int]:
+def read(file: str | Path, max_bytes: int = MAX_BYTES, first: int = -1) -> tuple[bytes, int]:
     """Return the bytes of a regular file (the `first` ones if given) and its mtime in us; raise Unreadable."""
     try:
         _require_regular(os.lstat(file))  # never opens a pipe or a device, never follows a link
-        opened = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        try:
-            status = os.fstat(opened)
+        with open(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb", buffering=0) as opened:  # noqa: PTH123
+            status = os.fstat(opened.fileno())
             _require_regular(status)  # it may have been replaced since
-            data = _read(opened, status.st_size, max_bytes + 1 if first is None else first)
-        finally:
-            os.close(opened)
+            if status.st_size > max_bytes:
+                raise too_large(status.st_size, max_bytes)
+            return opened.read(first), status.st_mtime_ns // 1000
     except OSError as error:
         raise Unreadable(f"cannot be read: {error.strerror}", "check the file and its permissions") from None
-    if status.st_size > max_bytes or len(data) > max_bytes:
-        raise too_large(max(status.st_size, len(data)), max_bytes)
-    return data, status.st_mtime_ns // 1000
-
-
-def _read(opened: int, size: int, most: int) -> bytes:
-    """Read at most `most` bytes of a file that had `size` bytes; it may have grown."""
-    data = os.read(opened, min(size + 1, most))
-    while len(data) not in {size, most} and (more := os.read(opened, min(most - len(data), HEAD_BYTES))):
-        data += more
-    return data
 
 
 def too_large(size: int, limit: int) -> Unreadable:

@@ -66,7 +66,7 @@ class Identities:
                 self.left.append((scope.name, keys))
         if self._known.is_held(scope.name):
             return scope.name
-        after = self._successor(scope.name)
+        after = next(filter(self._known.is_held, self._known.later_names(scope.name)), None)
         if after and (after == before or self._is(after, items)):
             self.notes.append(
                 f"{scope.folder}: kept as campaign {after}, because {scope.name!r} was renamed; "
@@ -136,10 +136,6 @@ class Identities:
             if self._known.is_held(name):
                 return name
         return None
-
-    def _successor(self, name: str) -> str | None:
-        """Return the new name of a renamed campaign."""
-        return next(filter(self._known.is_held, self._known.later_names(name)), None)
 
     def _free(self, scope: Scope) -> str:
         """Return a free name: the folder's, prefixed with as many parent names as needed to be unique."""

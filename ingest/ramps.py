@@ -5,10 +5,11 @@ apart from rate, times and counters; the rows of all of them follow from that on
 Files that need a remark or do not fit this scheme go to `resolve`, which would give the same rows for all others.
 """
 
+import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
@@ -22,11 +23,11 @@ from dropline.ingest.context import (
     SERVERS,
     SIDECAR_OF,
     WATCHED,
-    Labels,
+    Watched,
     beside_fields,
     context_path,
     instant,
-    labels_form,
+    observations_json,
     quoted,
     sidecar_fields,
     watched,
@@ -37,7 +38,7 @@ from dropline.ingest.formats.perfdhcp_forms import FACTS, Figures, Form
 from dropline.ingest.formats.perfdhcp_lines import INTERIM
 from dropline.ingest.names import level, numbers
 from dropline.ingest.resolve import Neighbours, Resolver
-from dropline.ingest.rows import Content, Outcome, context_file, raw_row, table, trial_id
+from dropline.ingest.rows import Content, Outcome, Series, context_file, raw_row, table, trial_id
 from dropline.ingest.schema import TABLES
 from dropline.ingest.synonyms import normalise
 
@@ -75,27 +76,16 @@ class _Group:
     row: Row  # columns of schema.TRIALS, of its first trial
     form: str  # a %-format of the digested context
     source: str  # the name of the first trial's sidecar
-    columns: list[str]  # the keys of `context_sources`
-    sources: list[str | None]  # its values, None for the trial's sidecar
+    folders: dict[str, str] = field(default_factory=dict)  # folder -> context_path, if a folder has the repetition
 
 
 class Trial(NamedTuple):
-    """One report in its group: its number among the `figures` of its form, and the values of its own."""
+    """One report: its number among the `figures` of its form, and its id."""
 
     form: Form
     figures: Figures
     number: int
-    item: Found
-    content: Content
-    beside: Content | None  # of its sidecar
-    source: str  # what values of the sidecar name as theirs, empty if there is none
-    campaign: str
     id: str
-    context_sha256: str
-    own: Row
-    group: _Group
-    labels: Labels
-    values: list[float]  # of the observations with these labels
 
 
 class Ramps:
@@ -107,7 +97,7 @@ class Ramps:
         self._groups: dict[tuple[Any, ...], _Group | None] = {}
 
     def outcomes(self, items: Sequence[Found]) -> dict[Found, Outcome]:
-        """Return the outcomes of those of some files that fit; `rows` returns the rows of their trials."""
+        """Return the outcomes of those of some files that fit; `rows` returns their exchanges and intervals."""
         by_form: dict[Form, list[Found]] = defaultdict(list)
         for item in items:
             if item.form and item.kind is Kind.OUTPUT:
@@ -115,16 +105,14 @@ class Ramps:
         here = set(items)
         found: dict[Found, Outcome] = {}
         for form, those in by_form.items():
-            for trial in self._of_form(form, those):
-                item, campaign = trial.item, trial.campaign
-                raw = raw_row(item, campaign, trial.content, perfdhcp.NAME, "trials", trial.context_sha256, 1)
-                found[item] = Outcome(raw, trial=trial)
-                if item.sidecar and trial.beside and item.sidecar in here:
-                    found[item.sidecar] = context_file(item.sidecar, campaign, trial.beside, Kind.SIDECAR.value)
+            for item, outcome, beside in self._of_form(form, those):
+                found[item] = outcome
+                if item.sidecar and beside and item.sidecar in here:
+                    found[item.sidecar] = context_file(item.sidecar, outcome.key[0], beside, Kind.SIDECAR.value)
         return found
 
-    def _of_form(self, form: Form, items: Sequence[Found]) -> Iterator[Trial]:
-        """Yield the trials of those reports of one form that fit."""
+    def _of_form(self, form: Form, items: Sequence[Found]) -> Iterator[tuple[Found, Outcome, Content | None]]:
+        """Yield those reports of one form that fit, their outcomes, and the contents of their sidecars."""
         read = []
         for item in items:
             with suppress(Unreadable):
@@ -136,12 +124,14 @@ class Ramps:
         for number, (item, content) in enumerate(read):
             if figures.usual[number]:
                 try:
-                    trial = self._trial(number, item, content, form, figures)
+                    yield item, *self._taken(number, item, content, form, figures)
                 except (_Other, ValueError, TypeError, OverflowError):  # such as a list where a word is expected
                     continue
-                yield trial
 
-    def _trial(self, number: int, item: Found, content: Content, form: Form, figures: Figures) -> Trial:
+    def _taken(
+        self, number: int, item: Found, content: Content, form: Form, figures: Figures
+    ) -> tuple[Outcome, Content | None]:
+        """Return the outcome of a report, and the contents of its sidecar."""
         scope, around = item.scope, self._resolver.around(item.scope.place)
         if scope.place not in self._keys:
             self._keys[scope.place] = _keys(scope.campaign)
@@ -162,7 +152,6 @@ class Ramps:
             own["repetition"] = _repetition(fields["repetition"], counts)
             counts, folder = [count is None for count in counts], None
         observed = watched(said)
-        labels, values = tuple([row[:-1] for row in observed]), [row[-1] for row in observed]
         words = [said.get(key) for key in keys.shared]
         rates = [said.get(key) is None for key in keys.rates]
         path = tuple([each for each in fields.items() if each[0] not in own])
@@ -171,7 +160,7 @@ class Ramps:
             *(path, "offered_rate" in fields, item.sidecar is None, *own),
             *(orjson.dumps((words, counts, rates)), figures.settings[number]),  # in JSON, 1, 1.0, "1" and true differ
         )
-        written = _written(own, source, labels, values)
+        written = _written(own, source, observed)
         if key not in self._groups:
             self._groups[key] = self._group(item, content, source, own, figures.told(number), written, words)
         if (group := self._groups[key]) is None:
@@ -181,9 +170,19 @@ class Ramps:
             campaign = self._resolver.named(scope.name, slug(named))
         context = sha256((group.form % written).encode()).hexdigest()
         own_id = trial_id(campaign, item.path, content.sha256, 0)
-        return Trial(
-            form, figures, number, item, content, beside, source, campaign, own_id, context, own, group, labels, values
-        )
+        of_trial = {"campaign": campaign, "source_path": item.path, "trial_id": own_id}
+        row = {
+            **_row(item, match, source, own, group),
+            **dict(zip(FACTS, figures.facts[number], strict=True)),
+            **of_trial,
+            "source_sha256": content.sha256,
+        }
+        return Outcome(
+            raw_row(item, campaign, content, perfdhcp.NAME, "trials", context, 1),
+            {"trials": [row]},
+            [Series.of("observations", WATCHED, observed, of_trial)] if observed else [],
+            trial=Trial(form, figures, number, own_id),
+        ), beside
 
     def _sidecar(self, around: Neighbours, sidecar: Found | None, content: Content) -> tuple[Content | None, Row]:
         """Return the sidecar of a report, and what it says; only its own will do."""
@@ -217,11 +216,8 @@ class Ramps:
         form = context.digest_form(source, own)
         if sha256((form % written).encode()).hexdigest() != context.sha256():
             return None
-        said = row["context_sources"]
-        sources = [None if by == source else by for _, by in said]
-        columns = [column for column, _ in said]
         row |= {"warnings": [*context.warnings], "report_index": 0, "source_line": 1}
-        return _Group(row, form, source, columns, sources)
+        return _Group(row, form, source)
 
 
 def _keys(campaign: Campaign | None) -> _Keys | None:
@@ -281,10 +277,10 @@ def _repetition(in_path: str, said: Sequence[object]) -> int:
     return repetition
 
 
-def _written(own: Row, source: str, labels: Labels, values: Sequence[float]) -> Row:
+def _written(own: Row, source: str, observed: Sequence[Watched]) -> Row:
     """Return the JSON of a trial's own values, as a context is digested."""
     return {
-        "observations": labels_form(labels) % tuple(values),
+        "observations": observations_json(observed),
         "source": quoted(source),
         "offered_rate": repr(own["offered_rate"]),
         "started_at": f'"{own.get("started_at")}"',
@@ -301,61 +297,27 @@ def _is_inexact(word: object) -> bool:
     return isinstance(word, float) and not -_LARGEST < word < _LARGEST
 
 
-def rows(trials: Sequence[Trial]) -> Iterator[tuple[str, pa.Table]]:
-    """Yield the rows of some trials, table by table; raise Arrow's error if a value does not fit the lake."""
+def _row(item: Found, match: re.Match[str] | None, source: str, own: Row, group: _Group) -> Row:
+    """Return the columns of schema.TRIALS of a trial of a group, but those of its figures."""
+    row = group.row | {name: own[name] for name in own if name in _OF_ROW}
+    if source != group.source:
+        row["context_sources"] = [(name, source if by == group.source else by) for name, by in row["context_sources"]]
+        row["conflicts"] = [text.replace(group.source, source) for text in row["conflicts"]]
+    if "repetition" in own:  # then they come from several folders
+        if item.folder not in group.folders:
+            beside = beside_fields(item.path, match, dict(row["context_sources"]), {own["offered_rate"]})
+            group.folders[item.folder] = context_path(item.path, row | own, beside)
+        row["context_path"] = group.folders[item.folder]
+    return row
+
+
+def rows(trials: Iterable[Trial]) -> Iterator[tuple[str, pa.Table]]:
+    """Yield the rows of schema.EXCHANGES and schema.INTERVALS; raise Arrow's error if a value does not fit the lake."""
     by_figures: dict[Figures, list[Trial]] = defaultdict(list)
-    by_labels: dict[Labels, list[Trial]] = defaultdict(list)
     for trial in trials:
         by_figures[trial.figures].append(trial)
-        if trial.values:
-            by_labels[trial.labels].append(trial)
     for figures, those in by_figures.items():
         yield from _figures(those[0].form, figures, those)
-    if trials:
-        yield "trials", _trials(trials)
-    for labels, those in by_labels.items():
-        yield "observations", _observations(labels, those)
-
-
-def _trials(trials: Sequence[Trial]) -> pa.Table:
-    """Return the rows of schema.TRIALS."""
-    by_group: dict[_Group, list[Trial]] = defaultdict(list)
-    for trial in trials:
-        by_group[trial.group].append(trial)
-    columns: dict[str, list[Any]] = {name: [] for name in TABLES["trials"].names if name != "batch"}
-    lengths, keys, sources = [], [], []
-    for group, those in by_group.items():
-        conflicts = group.row["conflicts"]
-        own: dict[str, list[Any]] = {
-            "trial_id": [trial.id for trial in those],
-            "campaign": [trial.campaign for trial in those],
-            "source_path": [trial.item.path for trial in those],
-            "source_sha256": [trial.content.sha256 for trial in those],
-            **{name: [trial.own[name] for trial in those] for name in those[0].own if name in _OF_ROW},
-            "conflicts": [[text.replace(group.source, trial.source) for text in conflicts] for trial in those],
-            **{name: [trial.figures.facts[trial.number][at] for trial in those] for at, name in enumerate(FACTS)},
-        }
-        if "repetition" in own:  # then they come from several folders
-            places = {trial.item.folder: trial for trial in those}
-            folders = {folder: _context_path(trial) for folder, trial in places.items()}
-            own["context_path"] = [folders[trial.item.folder] for trial in those]
-        for name, values in columns.items():
-            values += own[name] if name in own else [group.row.get(name)] * len(those)
-        lengths += [len(group.columns)] * len(those)
-        keys += group.columns * len(those)
-        for trial in those:
-            sources += [by or trial.source for by in group.sources]
-    told = TABLES["trials"].field("context_sources").type
-    ends = np.cumsum([0, *lengths]).astype(np.int32)
-    maps = pa.MapArray.from_arrays(pa.array(ends), pa.array(keys, told.key_type), pa.array(sources, told.item_type))
-    return table("trials", {**columns, "context_sources": maps})
-
-
-def _context_path(trial: Trial) -> str:
-    path, campaign, known = trial.item.path, trial.item.scope.campaign, trial.group.row | trial.own
-    match = campaign.match(path) if campaign else None
-    beside = beside_fields(path, match, dict(known["context_sources"]), {known["offered_rate"]})
-    return context_path(path, known, beside)
 
 
 def _figures(form: Form, figures: Figures, trials: Sequence[Trial]) -> Iterator[tuple[str, pa.Table]]:
@@ -381,23 +343,6 @@ def _figures(form: Form, figures: Figures, trials: Sequence[Trial]) -> Iterator[
         **{f"interval_{name}": since[at].ravel() for at, name in enumerate(INTERIM[:3])},
     }
     yield "intervals", table("intervals", intervals)
-
-
-def _observations(labels: Labels, trials: Sequence[Trial]) -> pa.Table:
-    """Return the rows of schema.OBSERVATIONS of some trials."""
-    size = len(trials[0].values)
-    places = pa.array(np.tile(np.arange(size), len(trials)))
-    columns = {
-        "trial_id": _each(pa.array([each.id for each in trials], _ID), size),
-        "campaign": _each(pa.array([each.campaign for each in trials], pa.string()), size),
-        "source_path": _each(pa.array([each.item.path for each in trials], pa.string()), size),
-        **{
-            name: pa.array(values, pa.string()).take(places)
-            for name, values in zip(WATCHED[:-1], zip(*labels, strict=True), strict=True)
-        },
-        "value": np.array([each.values for each in trials]).ravel(),
-    }
-    return table("observations", columns)
 
 
 def _each(values: pa.Array, times: int) -> pa.Array:

@@ -102,7 +102,7 @@ def reparse(lake: Lake, *, progress: Callable[[int, int, str], None] | None = No
     # Files of different ingests are not joined: a configuration of the same name may be another's.
     calls: dict[str, list[Found]] = defaultdict(list)
     for item in found:
-        calls[kept.call(item)].append(item)
+        calls[kept.calls[item.scope.name]].append(item)
     known = Known(lake)
     resolvers = {call: Resolver(items, kept.read, named=known.campaign) for call, items in calls.items()}
     with lake.batch(kept.newest, reread=True) as batch:
@@ -111,7 +111,7 @@ def reparse(lake: Lake, *, progress: Callable[[int, int, str], None] | None = No
             for item in task:
                 if progress:
                     progress(next(done), len(found), item.path)
-                intake.take(item, resolvers[kept.call(item)].outcome(item))
+                intake.take(item, resolvers[kept.calls[item.scope.name]].outcome(item))
             for outcomes, rows in intake.written():
                 for name, changed in tables([*_changed(outcomes, held.changes(rows), kept, told)]).items():
                     batch.add(name, changed)

@@ -226,7 +226,7 @@ class Resolver:
         if item.kind is Kind.SERVER:
             return self._server(item, content)
         if item.kind is Kind.FIGURES:
-            return published(item, item.scope.name, content, _parsed(figures.NAME, figures.parse(content.data)))
+            return published(item, item.scope.name, content, [*_parsed(figures.NAME, figures.parse(content.data))])
         outcome = context_file(item, item.scope.name, content, item.kind.value)
         if item.kind is Kind.CAMPAIGN and item.scope.campaign:
             outcome.rows["campaigns"] = [campaign_row(item.scope.name, item.scope.campaign)]

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 _NO_CONTEXT: Final = Context()
 NO_CONTEXT: Final = _NO_CONTEXT.sha256()
-
-Part = TypeVar("Part")
 
 _SAMPLES: Final = 50_000  # per chunk of a file of counters
 _SAMPLED: Final = ("observed_at", *Sample._fields[1:])
@@ -142,25 +140,26 @@ def output(
 
 
 def watched(
-    item: Found, campaign: str, content: Content, context: Context, parsed: Iterable[Sample | Reject]
+    item: Found, campaign: str, content: Content, context: Context, parsed: Iterator[Sample | Reject]
 ) -> Outcome:
     """Return the outcome of a file of counters or probes; `context` names the output it belongs to."""
     rejects: list[Reject] = []
-    fixed = {"campaign": campaign, "source_path": item.path, **context.own}
-    samples = _without_rejects(parsed, rejects)
     observations = []
-    while some := [*islice(samples, _SAMPLES)]:
-        observations.append(_from_series("observations", [Series.of("observations", _SAMPLED, some, fixed)]))
+    fixed = {"campaign": campaign, "source_path": item.path, **context.own}
+    while some := [*islice(parsed, _SAMPLES)]:
+        rejects += (part for part in some if isinstance(part, Reject))
+        if samples := [part for part in some if isinstance(part, Sample)]:
+            observations.append(_from_series("observations", [Series.of("observations", _SAMPLED, samples, fixed)]))
     outcome = _outcome(item, campaign, content, "observations" if observations else "rejected", rejects, context)
     outcome.observations = observations
     return outcome
 
 
-def published(item: Found, campaign: str, content: Content, parsed: Iterable[Row | Reject]) -> Outcome:
+def published(item: Found, campaign: str, content: Content, parsed: Sequence[Row | Reject]) -> Outcome:
     """Return the outcome of a table of figures from published documents."""
-    rejects: list[Reject] = []
+    rejects = [part for part in parsed if isinstance(part, Reject)]
     source = {"campaign": campaign, "source_path": item.path, "source_sha256": content.sha256}
-    rows = [row | source for row in _without_rejects(parsed, rejects)]
+    rows = [part | source for part in parsed if not isinstance(part, Reject)]
     outcome = _outcome(item, campaign, content, "figures" if rows else "rejected", rejects)
     outcome.rows["figures"] = rows
     return outcome
@@ -299,11 +298,3 @@ def _outcome(
         status = "partly_rejected"
     raw = raw_row(item, campaign, content, kind, status, context.sha256(), trials)
     return Outcome(raw, {"rejects": [reject_row(raw, reject) for reject in rejects]})
-
-
-def _without_rejects(parsed: Iterable[Part | Reject], rejects: list[Reject]) -> Iterator[Part]:
-    for part in parsed:
-        if isinstance(part, Reject):
-            rejects.append(part)
-        else:
-            yield part

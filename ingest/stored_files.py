@@ -71,10 +71,6 @@ class Kept:
             raise too_large(len(data), limit)
         return data, place.modified_us or 0
 
-    def call(self, item: Found) -> str:
-        """Return a name that is the same for all campaigns of one ingest."""
-        return self._calls[item.scope.name]
-
     def status(self, key: Key) -> str | None:
         """Return the status of a file in the lake, None if it has no such file."""
         place = self._places.get(key)
@@ -92,7 +88,8 @@ class Kept:
         return data
 
     @cached_property
-    def _calls(self) -> dict[str, str]:
+    def calls(self) -> dict[str, str]:
+        """For each campaign a name that is the same for all of one ingest."""
         together: dict[str, set[str]] = defaultdict(set)  # batch -> campaigns
         for (campaign, _), place in self._places.items():
             together[place.origin].add(place.scope or campaign)

@@ -16,7 +16,7 @@ import duckdb
 from dropline.ingest import log, views
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import counted, printable
-from dropline.ingest.log import DamagedEntry, Entry, Part
+from dropline.ingest.log import DamagedEntry, Entry
 from dropline.ingest.parquet import reason, sha256_of
 from dropline.paths import Home
 from dropline.quoting import quoted
@@ -90,16 +90,18 @@ def damaged(lake: Lake) -> list[Fault]:
 
 def faults(root: Path, entry: Entry) -> list[Fault]:
     """Return the faults of the files of one entry of the lake at `root`."""
-    wrong = ((root / part.path, _wrong(root / part.path, part)) for part in entry.files.values())
+    parts = ((root / part.path, part) for part in entry.files.values())
+    wrong = ((file, _wrong(file, part.sha256, part.size_bytes)) for file, part in parts)
     return [Fault(file, said, _ADVICE, entry.name) for file, said in wrong if said]
 
 
-def _wrong(file: Path, part: Part) -> str:
+def _wrong(file: Path, sha256: str, written_bytes: int | None = None) -> str:
+    """Compare a file with the digest (empty if it is not known) and the size that were written; return the fault."""
     try:
         size_bytes = file.stat().st_size
-        if size_bytes != part.size_bytes:
-            return f"{size_bytes:,} bytes, where {part.size_bytes:,} were written"
-        if sha256_of(file) != part.sha256:
+        if written_bytes not in {None, size_bytes}:
+            return f"{size_bytes:,} bytes, where {written_bytes:,} were written"
+        if sha256 not in {"", sha256_of(file)}:
             return "its bytes are not those that were written: the SHA-256 differs"
     except OSError as error:
         return reason(error)
@@ -156,7 +158,7 @@ def _around(home: Home, batches: Iterable[str]) -> Iterator[Fault]:
     later = _entries(home.lake / "log")[0]
     known = {"00000000-empty", *batches, *(batch for entry in later for batch in entry.batches)}
     for file in findings:
-        if said := _altered(file):
+        if (said := _wrong(file, file.stem.partition(".")[2])) and file.exists():  # which a build may have removed
             yield Fault(file, said, "remove it; the next `dropline build` checks its batch again")
         if (batch := batch_of(file)) not in known:
             yield Fault(file, f"findings of batch {batch}, which is gone", "the next `dropline build` removes it")
@@ -169,17 +171,6 @@ def _around(home: Home, batches: Iterable[str]) -> Iterator[Fault]:
 def batch_of(findings: Path) -> str:
     """Return the batch that a file of findings belongs to; see expectations/gate.py."""
     return findings.name.removeprefix("lake-").partition(".")[0]
-
-
-def _altered(findings: Path) -> str:
-    """Compare a file of findings with the digest in its name; return the fault, empty if it is intact or gone."""
-    try:
-        same = findings.stem.partition(".")[2] in {"", sha256_of(findings)}
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        return reason(error)
-    return "" if same else "its bytes are not those that were written: the SHA-256 differs"
 
 
 def _warehouse(file: Path) -> Generator[Fault, None, list[str]]:

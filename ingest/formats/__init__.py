@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import accumulate
-from typing import Any, Final, NamedTuple, Protocol, cast
+from typing import Any, Final, NamedTuple, Protocol, TypeVar, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 Row = dict[str, Any]
+Result = TypeVar("Result", covariant=True)
 EMPTY: Final = "the file is empty"  # the reason of a reject
 
 
@@ -64,8 +65,8 @@ Sniff = Callable[[bytes], bool]
 Parse = Callable[[bytes], Parts]
 
 
-class Reader(Protocol):
-    """Interface of a format module.
+class Reader(Protocol[Result]):
+    """Interface of a module for a format, and for telemetry.
 
     If its files begin like JSON it also has `IN_JSON`: ASCII strings, at least one of which is in the head of each
     file.
@@ -76,11 +77,11 @@ class Reader(Protocol):
     def sniff(self, head: bytes) -> bool:
         """Return whether a file is of this format; `head` is its first 64 KiB, or all of it."""
 
-    def parse(self, data: bytes) -> Parts:
-        """Yield every report and a reject for every unusable part of `data`, in order."""
+    def parse(self, data: bytes) -> Iterator[Result | Reject]:
+        """Yield every result and a reject for every unusable part of `data`, in order."""
 
 
-class TextReader(Reader, Protocol):
+class TextReader(Reader[Report], Protocol):
     """Interface of a module for a line-based text format; one file may hold output of several tools."""
 
     LINES: re.Pattern[str]  # pattern of line beginnings printed only by this tool, or by few others
@@ -122,7 +123,9 @@ _MODULES = (
     "trex",
     "vsperf",
 )
-READERS: tuple[Reader, ...] = tuple(cast("Reader", import_module(f"{__name__}.{name}")) for name in _MODULES)
+READERS: tuple[Reader[Report], ...] = tuple(
+    cast("Reader[Report]", import_module(f"{__name__}.{name}")) for name in _MODULES
+)
 
 _OF_JSON: Final = tuple(reader for reader in READERS if hasattr(reader, "IN_JSON"))
 IN_JSON: Final = tuple(text for reader in _OF_JSON for text in reader.IN_JSON)
@@ -148,7 +151,7 @@ def in_question(heads: Sequence[bytes], clues: Sequence[str] = IN_JSON) -> list[
     return [not like_json or next(found) for like_json in begun]
 
 
-def recognise(head: bytes) -> Reader | None:
+def recognise(head: bytes) -> Reader[Report] | None:
     """Return the reader of a file; `head` is its first 64 KiB, or all of it."""
     asked = _OF_JSON if begins_like_json(head) else READERS
     return next((reader for reader in asked if reader.sniff(head)), None)

@@ -38,14 +38,15 @@ _FOREIGN: Final = {
 
 
 class Piece(NamedTuple):
-    """A part of a text: the reader that its lines match, the number of its first line, and the text itself."""
+    """A part of a text: the reader that its lines match, the number of its first line, the text itself, notes on it."""
 
     reader: TextReader
     line: int
     text: str
+    notes: tuple[str, ...] = ()
 
 
-def behind(head: bytes) -> Reader | None:
+def behind(head: bytes) -> Reader[Report] | None:
     """Return the reader for the text behind line prefixes, or in JSON, of a file that no reader claims."""
     text = head_text(head)
     in_json = prefixes.may_be_json(text)
@@ -54,18 +55,18 @@ def behind(head: bytes) -> Reader | None:
     return next((_known(each.text) for each in prefixes.unwrapped(text, _known)), None)
 
 
-def parse(reader: Reader, data: bytes) -> Iterator[Report | Reject]:
+def parse(reader: Reader[Report], data: bytes) -> Iterator[Report | Reject]:
     """Yield reports and rejects, in order, of a file for which `recognise` or `behind` returned `reader`."""
-    pieces, notes, fault = _pieces(reader, data)
+    pieces, fault = _pieces(reader, data)
     if not pieces:
         yield from reader.parse(data)
         return
-    yield from few_rejects(_read(pieces, notes), _ADVICE)
+    yield from few_rejects(_read(pieces), _ADVICE)
     if fault:
         yield fault
 
 
-def explain(reader: Reader, data: bytes) -> Iterator[tuple[int, str, str]]:
+def explain(reader: Reader[Report], data: bytes) -> Iterator[tuple[int, str, str]]:
     """Yield (number, text, interpretation) of every line that is not blank, if the reader can explain."""
     pieces = _pieces(reader, data)[0]
     for piece in pieces:
@@ -74,33 +75,29 @@ def explain(reader: Reader, data: bytes) -> Iterator[tuple[int, str, str]]:
         yield from reader.explain(data)
 
 
-def _pieces(reader: Reader, data: bytes) -> tuple[list[Piece], dict[int, tuple[str, ...]], Reject | None]:
-    """Return the parts to parse separately (none: `reader` parses it whole), notes on them, and the gzip error."""
+def _pieces(reader: Reader[Report], data: bytes) -> tuple[list[Piece], Reject | None]:
+    """Return the parts to parse separately (none: `reader` parses it whole) and the gzip error."""
     if not (own := _READERS.get(reader.NAME)):
-        return [], {}, None
+        return [], None
     plain = reader.sniff(data[:HEAD_BYTES])
     content, fault = unpack(data, MAX_TEXT_BYTES + 1)
     if len(content) > MAX_TEXT_BYTES or content.count(b"\n") > MAX_LINES or (plain and _is_of_one(content, own)):
-        return [], {}, None
+        return [], None
     text = uncoloured(content.decode("utf-8", "replace"))
     likely = [own, *(each for each in hinted(text) if each is not own)]
     if plain:
         bare = prefixes.without_bullets(text, lambda line: any(each.LINES.match(line) for each in likely))
         pieces = cut(bare, likely)
-        return (pieces if len(pieces) > 1 or len(bare) < len(text) else []), {}, fault
-    pieces, notes = [], {}
-    for each in prefixes.unwrapped(text, _known):
-        for piece in cut(each.text, hinted(each.text), each.line):
-            notes[len(pieces)] = each.notes
-            pieces.append(piece)
-    return pieces, notes, fault
+        return (pieces if len(pieces) > 1 or len(bare) < len(text) else []), fault
+    found = ((each, cut(each.text, hinted(each.text), each.line)) for each in prefixes.unwrapped(text, _known))
+    return [piece._replace(notes=each.notes) for each, pieces in found for piece in pieces], fault
 
 
-def _read(pieces: list[Piece], notes: dict[int, tuple[str, ...]]) -> Iterator[Report | Reject]:
-    for number, piece in enumerate(islice(pieces, _MAX_PIECES)):
+def _read(pieces: list[Piece]) -> Iterator[Report | Reject]:
+    for piece in islice(pieces, _MAX_PIECES):
         for part in piece.reader.parse(piece.text.encode(), piece.line):
             if isinstance(part, Report):
-                part.warnings += notes.get(number, ())
+                part.warnings += piece.notes
             yield part
     if len(pieces) > _MAX_PIECES:
         reason = f"outputs of several tools change {_MAX_PIECES} times above: from here on the file is not read"

@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from dropline.ingest.formats import Parts, Reject, Report, throughput
-from dropline.ingest.formats.cyberflood import TOOL
+from dropline.ingest.formats.cyberflood import POLLED, TOOL
 
 NAME = "cyberflood_csv"
 
@@ -24,18 +24,6 @@ _RATES: Final = (
     (re.compile(""), "tps", throughput.TRANSACTIONS, 1.0),
 )
 _BEYOND: Final = 2  # times the desired load: no generator overshoots this far
-_SERIES: Final = (
-    throughput.Series("rxbandwidth", "incoming_traffic", throughput.MBITS, scale=1e-3),
-    throughput.Series("txbandwidth", "outgoing_traffic", throughput.MBITS, scale=1e-3),
-    throughput.Series("tps", "transaction_rate", throughput.TRANSACTIONS),
-    throughput.Series("cps", "connection_rate", throughput.CONNECTIONS),
-    throughput.Series("openconns", "concurrent_connections", "connections"),
-    throughput.Series("urlresponsetime", "latency_avg", "ms", "URL response"),
-    throughput.Series("tcpavgttsynack", "latency_avg", "ms", "TCP SYN/ACK"),
-    throughput.Series("tcpavgttfb", "latency_avg", "ms", "TCP first byte"),
-    throughput.Series("clientcpu", "generator_cpu", "%", "client"),
-    throughput.Series("servercpu", "generator_cpu", "%", "server"),
-)
 
 
 def _runs(table: throughput.Table) -> Parts:
@@ -63,7 +51,7 @@ def _trial(polls: list[throughput.Record], faults: list[Reject], repetition: int
         time_s, rate = poll.number("seconds"), poll.number(column, scale=scale)
         if rate is not None:
             rates.append((float(place) if time_s is None else time_s, rate))
-        trial.follow(poll, _SERIES, time_s)
+        trial.follow(poll, POLLED, time_s)
         if poll.cut is not None:
             trial.cut(poll.line)
     for fault in faults[:1]:  # the poll it belongs to is unknown

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from dropline.ingest.formats import Parts, Reject, Report
-from dropline.ingest.formats.cyberflood import TOOL
+from dropline.ingest.formats.cyberflood import POLLED, TOOL
 from dropline.ingest.formats.json_documents import Node, in_documents
 from dropline.ingest.formats.text import marked
-from dropline.ingest.formats.throughput import MBITS, TRANSACTIONS, Series, Trial, accounted, total
+from dropline.ingest.formats.throughput import TRANSACTIONS, Series, Trial, accounted, total
 
 NAME = "cyberflood_polls"
 IN_JSON = ('"runId"',)
@@ -24,19 +24,7 @@ IN_JSON = ('"runId"',)
 _EXPECTED: Final = "expected polls of CyberFlood's statistics: objects with `runId`, `client` and `server`"
 _MARK: Final = re.compile(r'\A\s*[\[{].*"(?:client|server)"\s*:\s*\[', re.DOTALL)
 _RATE: Final = "sum:http:successfulTxnsPerSec http:successfulTxnsPerSec"
-_CPU: Final = Series("loadspec:cpuUtilized memory:cpuUtilized", "generator_cpu", "%", "client")
-_SERIES: Final = (
-    Series("sum:driver:rxBandwidth driver:rxBandwidth", "incoming_traffic", MBITS, scale=1e-3),
-    Series("sum:driver:txBandwidth driver:txBandwidth", "outgoing_traffic", MBITS, scale=1e-3),
-    Series(_RATE, "transaction_rate", TRANSACTIONS),
-    Series("sum:tcp:establishedConnRate tcp:establishedConnRate", "connection_rate", "connections/s"),
-    Series("sum:tcp:currentEstablishedConns", "concurrent_connections", "connections"),
-    Series("sum:loadspec:desiredLoadSpecCount", "desired_load", "load units"),
-    Series("url:averageRespTimePerUrl", "latency_avg", "ms", "URL response"),
-    Series("tcp:averageTimeToSynAck", "latency_avg", "ms", "TCP SYN/ACK"),
-    Series("tcp:averageTimeToFirstByte", "latency_avg", "ms", "TCP first byte"),
-    _CPU,
-)
+_SERVER_CPU: Final = Series("loadspec:cpuUtilized memory:cpuUtilized", "generator_cpu", "%", "server")
 
 
 class _Poll(NamedTuple):
@@ -98,8 +86,8 @@ def _trial(run: list[_Poll]) -> Report | Reject:
             trial.facts["duration_s"] = time_s
         if rate is not None:
             rates.append((float(number) if time_s is None else time_s, rate))
-        trial.follow(poll.client, _SERIES, time_s)
-        trial.follow(poll.server, [_CPU._replace(label="server")], time_s)
+        trial.follow(poll.client, POLLED, time_s)
+        trial.follow(poll.server, [_SERVER_CPU], time_s)
     last = polls[-1].client
     sent, received, unsuccessful, aborted = (
         last.whole(f"sum:http:{outcome}Txns", f"http:{outcome}Txns")

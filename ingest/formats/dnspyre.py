@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dropline.ingest.formats.dnstrace import BENCHMARKING, TableRun
-from dropline.ingest.formats.json_documents import Node, mapping
+from dropline.ingest.formats.json_documents import Node
 from dropline.ingest.formats.text import (
     HEAD_BYTES,
     MAX_TEXT_BYTES,
     count,
     head_text,
     json_object,
+    mapping,
     marked,
     number,
     unpack,

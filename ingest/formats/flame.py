@@ -11,8 +11,7 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from dropline.ingest.formats.json_documents import mapping
-from dropline.ingest.formats.text import count, json_object, marked, number, words
+from dropline.ingest.formats.text import count, json_object, mapping, marked, number, words
 from dropline.ingest.formats.text_run import Result, TextRun, fact, fail, line_starts, rule_table, skip
 
 NAME = "flame"

@@ -9,8 +9,8 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
-from dropline.ingest.formats import Parse, Reject, Row, Sniff
-from dropline.ingest.formats.text import Part, head_text, instant, quote
+from dropline.ingest.formats import Parse, Reject, Sniff
+from dropline.ingest.formats.text import Part, head_text, instant, items, mapping, quote
 from dropline.ingest.formats.throughput import Fields, Trial, accounted, concluded
 
 _MAX_FAULTS: Final = 100
@@ -117,13 +117,3 @@ def has_strings(*strings: str) -> Sniff:
 def of_documents(trials: Callable[[int, Node], Iterable[Trial | Reject]], expected: str) -> Parse:
     """Return a reader's `parse`: what `trials` finds in each JSON document, given its line."""
     return accounted(partial(in_documents, read=lambda line, root: map(concluded, trials(line, root))), expected)
-
-
-def mapping(value: object) -> Row:
-    """Return a JSON object, or an empty one for any other value."""
-    return value if isinstance(value, dict) else {}
-
-
-def items(value: object) -> list[Any]:
-    """Return a JSON list, or an empty one for any other value."""
-    return value if isinstance(value, list) else []

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import chain, groupby
-from typing import Final, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from dropline.ingest.formats import Reject, Report, Row
 
@@ -35,6 +35,7 @@ _NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASC
 _EARLIEST_S: Final = 1e8  # 1973: anything smaller is a counter, or a truncated time
 _LATEST_S: Final = 1e11  # 5138
 _QUOTED: Final = 80
+_REAL: Final = (int, float)  # faster to check than the union
 
 
 @lru_cache(maxsize=1)  # every reader gets the same head
@@ -154,7 +155,7 @@ def real(value: object) -> float | None:
     """Return a finite number from a number or text, or None for NaN, infinity and invalid values."""
     if isinstance(value, str):
         value = float(value) if len(value) <= LONGEST and _NUMBER.fullmatch(value) else None
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, _REAL):
         return None
     try:
         result = float(value)
@@ -188,6 +189,16 @@ def json_object(line: str) -> Row | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def mapping(value: object) -> Row:
+    """Return a JSON object, or an empty one for any other value."""
+    return value if isinstance(value, dict) else {}
+
+
+def items(value: object) -> list[Any]:
+    """Return a JSON list, or an empty one for any other value."""
+    return value if isinstance(value, list) else []
 
 
 def words(value: object, longest: int = LONGEST) -> str | None:

@@ -24,11 +24,6 @@ _SERIES: Final = (
     Series("rx_bps", "achieved_rate_l2", "bit/s"),
     Series("cpu_util", "generator_cpu", "%"),
 )
-_LATENCIES: Final = (
-    Series("total_min", "latency_min", "ms", scale=1e-3),
-    Series("average", "latency_avg", "ms", scale=1e-3),
-    Series("total_max", "latency_max", "ms", scale=1e-3),
-)
 
 
 def _trials(line: int, document: Node) -> Trials:
@@ -67,8 +62,7 @@ def _trials(line: int, document: Node) -> Trials:
         trial.warnings.append(f"The queue of the generator was full for {full:.15g} % of the frames.")
     trial.follow(results, _SERIES)
     for stream, figures in results.members("latency").items() if results.get("valid_latency") is True else ():
-        for each in _LATENCIES:
-            trial.follow(figures, [each._replace(label=words(stream))])
+        trial.latency(figures, "us", words(stream), names="total_{0} {1}")
     yield trial
 
 

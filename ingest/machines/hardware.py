@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from dropline.ingest.formats.text import mapping
 from dropline.ingest.machines.facts import (
     Facts,
     add,
@@ -96,7 +97,7 @@ def lscpu(data: bytes) -> Facts:
 def _lscpu_fields(data: bytes) -> Iterator[tuple[str, Any]]:
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
         found = document(data, "lscpu -J")
-        objects = (each for each, _ in _tree(found.get("lscpu") if isinstance(found, dict) else None))
+        objects = (each for each, _ in _tree(mapping(found).get("lscpu")))
         yield from ((name.removesuffix(":"), each.get("data")) for each in objects if (name := word(each.get("field"))))
     else:
         whole_lines = re.sub(r"\n {16,}(?=[^:\n]+$)", "", text(data), flags=re.MULTILINE)
@@ -122,7 +123,7 @@ def lshw(data: bytes) -> Facts:
     for node, _ in nodes:
         of_class.setdefault(str(node.get("class")), []).append(node)
     processors = [node for node in of_class.get("processor", []) if not node.get("disabled")]
-    configurations = [_configuration(node) for node in processors]
+    configurations = [mapping(node.get("configuration")) for node in processors]
     # Caches are memory, too, under other ids.
     memory = [n for n in of_class.get("memory", []) if re.fullmatch("memory(:[0-9]+)?", str(n.get("id")))]
     model = next((m for n in processors if (m := word(n.get("product")))), None)
@@ -164,9 +165,9 @@ def _lshw_nics(nodes: list[tuple[Facts, Facts]]) -> Iterator[tuple[str, Facts]]:
         bits = size_bytes(node.get("size"))
         nic = known(
             model=joined(device.get("vendor"), device.get("product")),
-            driver=word(_configuration(node).get("driver")),
+            driver=word(mapping(node.get("configuration")).get("driver")),
             speed_mbps=bits / 1e6 if bits else None,
-            link=_LINK.get(str(_configuration(node).get("link"))),
+            link=_LINK.get(str(mapping(node.get("configuration")).get("link"))),
             bus=word(node.get("businfo")),
         )
         yield name, nic
@@ -175,11 +176,6 @@ def _lshw_nics(nodes: list[tuple[Facts, Facts]]) -> Iterator[tuple[str, Facts]]:
 def _logical_name(node: Facts) -> str | None:
     name = node.get("logicalname")
     return word(name[0] if isinstance(name, list) and name else name)
-
-
-def _configuration(node: Facts) -> Facts:
-    found = node.get("configuration")
-    return found if isinstance(found, dict) else {}
 
 
 add("lshw_short", rb"H/W path\s+Device", "lshw-short", "lshw -short")
@@ -256,7 +252,7 @@ def cpuinfo(data: bytes) -> Facts:
 def lsblk(data: bytes) -> Facts:
     """Return the whole disks with a size, sorted, as texts like `vda 256 GiB (model)`."""
     found = document(data, "lsblk -J")
-    devices = found.get("blockdevices") if isinstance(found, dict) else None
+    devices = mapping(found).get("blockdevices")
     require(isinstance(devices, list), "the JSON of `lsblk -J`: an object with blockdevices")
     disks = [
         _disk(name, size, word(device.get("model")))
@@ -281,10 +277,9 @@ def ip_link(data: bytes) -> Facts:
     require(isinstance(found, list), "the JSON of `ip -j link`: a list of interfaces")
     interfaces = {}
     for link in entries(found):
-        info = link.get("linkinfo")
         if name := word(link.get("ifname")):
             interfaces[name] = known(
-                kind=word(info.get("info_kind")) if isinstance(info, dict) else None,
+                kind=word(mapping(link.get("linkinfo")).get("info_kind")),
                 mtu=whole(link.get("mtu")),
                 state=word(link.get("operstate")),
                 qdisc=word(link.get("qdisc")),

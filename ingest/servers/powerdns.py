@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from dropline.ingest.campaign import CampaignError, read_yaml
 from dropline.ingest.formats import Row
-from dropline.ingest.formats.json_documents import mapping
+from dropline.ingest.formats.text import mapping
 from dropline.ingest.servers.plain import decode, identity, refuse, settings_json
 from dropline.ingest.synonyms import normalise
 

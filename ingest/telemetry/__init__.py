@@ -8,9 +8,9 @@ but yields a `Reject` for each unusable part.
 from collections.abc import Iterator
 from datetime import datetime
 from importlib import import_module
-from typing import Final, NamedTuple, Protocol, cast
+from typing import Final, NamedTuple, cast
 
-from dropline.ingest.formats import Reject, begins_like_json
+from dropline.ingest.formats import Reader, Reject, begins_like_json
 
 
 class Sample(NamedTuple):
@@ -25,22 +25,7 @@ class Sample(NamedTuple):
 
 
 Found = Iterator[Sample | Reject]
-
-
-class TelemetryReader(Protocol):
-    """Interface of a module of this folder; `IN_JSON` is as in `ingest.formats`."""
-
-    NAME: str
-
-    def sniff(self, head: bytes) -> bool:
-        """Return whether a file is of this format; `head` is its first 64 KiB, or all of it."""
-
-    def parse(self, data: bytes) -> Found:
-        """Yield every value and a reject for every unusable part of `data`, in order.
-
-        A file without any value is one reject; `samples.accounted` sets further limits.
-        """
-
+TelemetryReader = Reader[Sample]
 
 # The registry: the modules of this folder, one per line. At most one of them claims a file.
 _MODULES = (

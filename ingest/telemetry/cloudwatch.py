@@ -13,8 +13,8 @@ from datetime import datetime
 from typing import Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.json_documents import Node, in_documents, mapping
-from dropline.ingest.formats.text import head_text, instant, quote, real, words
+from dropline.ingest.formats.json_documents import Node, in_documents
+from dropline.ingest.formats.text import head_text, instant, mapping, quote, real, words
 from dropline.ingest.telemetry import Found, Sample
 from dropline.ingest.telemetry.samples import accounted, first_rows, rows
 

@@ -14,8 +14,8 @@ from functools import partial
 from typing import Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.json_documents import Node, in_documents, items
-from dropline.ingest.formats.text import head_text, quote, real, words
+from dropline.ingest.formats.json_documents import Node, in_documents
+from dropline.ingest.formats.text import head_text, items, quote, real, words
 from dropline.ingest.telemetry import Found, Sample
 from dropline.ingest.telemetry.samples import accounted
 

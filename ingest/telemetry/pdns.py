@@ -16,8 +16,8 @@ from datetime import datetime
 from typing import Final
 
 from dropline.ingest.formats import Reject, Row
-from dropline.ingest.formats.json_documents import Node, in_documents, items, mapping
-from dropline.ingest.formats.text import head_text, instant, json_object, quote, real, words
+from dropline.ingest.formats.json_documents import Node, in_documents
+from dropline.ingest.formats.text import head_text, instant, items, json_object, mapping, quote, real, words
 from dropline.ingest.telemetry import Found, Sample
 from dropline.ingest.telemetry.samples import accounted, each_line
 

@@ -20,8 +20,8 @@ from functools import partial
 from typing import Final
 
 from dropline.ingest.formats import Reject, Row
-from dropline.ingest.formats.json_documents import Node, in_documents, items, mapping
-from dropline.ingest.formats.text import begins, instant, quote, real, words
+from dropline.ingest.formats.json_documents import Node, in_documents
+from dropline.ingest.formats.text import begins, instant, items, mapping, quote, real, words
 from dropline.ingest.telemetry import Found, Sample
 from dropline.ingest.telemetry.samples import accounted
 

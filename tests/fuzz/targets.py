@@ -96,7 +96,7 @@ def _check_recognition(name: str, data: bytes) -> None:
     owners(name, data)
 
 
-def _check_reader(reader: Reader, name: str, data: bytes) -> None:
+def _check_reader(reader: Reader[Report], name: str, data: bytes) -> None:
     found = promised(contents.parse(reader, data), data, name, reader)
     told = list(contents.explain(reader, data))
     numbers = [number for number, _, _ in told]
@@ -110,7 +110,7 @@ def _check_telemetry(reader: TelemetryReader, _: str, data: bytes) -> None:
 
 
 def promised(
-    found: Iterable[Report | Sample | Reject], data: bytes, name: str = "output", reader: Reader | None = None
+    found: Iterable[Report | Sample | Reject], data: bytes, name: str = "output", reader: Reader[Report] | None = None
 ) -> list[Any]:
     """Check what the parts of a file promise, up to the Arrow tables, and return those that are no rejects."""
     parts = list(found)
@@ -236,7 +236,7 @@ def _require_known(table: str, rows: Iterable[Mapping[str, Any]]) -> None:
     assert not surplus, f"{table} has no column {surplus}"
 
 
-def _item(name: str, reader: Reader | None = None) -> Found:
+def _item(name: str, reader: Reader[Report] | None = None) -> Found:
     item = Found.at(_SCOPE.folder / name, _SCOPE, name)
     item.kind, item.reader = Kind.OUTPUT, reader
     return item

@@ -74,8 +74,8 @@ def test_a_member_is_found_below_the_name_of_its_archive(ending, bare, lake, sen
 
 
 def test_it_is_unpacked_where_the_next_ingest_sweeps_if_this_one_is_killed(bare, lake, sent, monkeypatch):
-    copy, folders = archives._copy, []
-    monkeypatch.setattr(archives, "_copy", lambda *given: folders.append(leftovers(lake)) or copy(*given))
+    copy, folders = archives.copyfileobj, []
+    monkeypatch.setattr(archives, "copyfileobj", lambda *given: folders.append(leftovers(lake)) or copy(*given))
     pack(bare, sent / "runs.tgz")
     assert ingest([sent], lake).trials == 2
     assert all(folders)
