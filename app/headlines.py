@@ -301,8 +301,8 @@ def changes(verdicts: Iterable[str], noun: str = "set-up") -> str:
     """Return how many set-ups changed between versions: `2 set-ups slower, 5 without a clear difference`."""
     counts = Counter(verdicts)
     texts = {each: each for each in ("slower", "probably slower", "faster", "probably faster")}
-    texts |= {"no evidence": "without a clear difference", "too few runs": "with too few runs"}
-    texts |= {"limits not reached": "with no limit reached", "not testable": "not tested"}
+    texts |= {"no evidence": "without a clear difference", "limits not reached": "with no limit reached"}
+    texts |= {"not testable": "not tested"}
     said = [(counts[verdict], text) for verdict, text in texts.items() if counts[verdict]]
     first = [f"{wording.plural(count, noun)} {text}" for count, text in said[:1]]
     return ", ".join([*first, *(f"{count} {text}" for count, text in said[1:])])

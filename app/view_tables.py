@@ -94,18 +94,19 @@ def what_differs(found: pd.DataFrame, facts: pa.Table) -> str:
     if "campaign" in set(rest["item"]):
         machines += ", but measured in another campaign"
     items = list(found.loc[found["is_factor"].astype(bool), "item"])
-    names = [_in_words(each) for each in items if each != "threads" or "threading" not in items]
+    names = [in_words(each) for each in items if each != "threads" or "threading" not in items]
     differ = "only the generator's options differ" if "options" in set(rest["item"]) else "no setting differs"
     if len(names) == 1:
         differ = f"only the {names[0]} differs"
     elif names:
         differ = f"{len(names)} settings differ at once ({', '.join(names)}), so the ratio shows no single effect"
     unfair = rest[(rest["grade"] == "unfair") & (rest["aspect"] != "hardware")]
-    more = f" Not fair: {', '.join(unfair['item'].map(_in_words))}." if len(unfair) else ""
+    more = f" Not fair: {', '.join(unfair['item'].map(in_words))}." if len(unfair) else ""
     return f"{machines}; {differ}.{more}"
 
 
-def _in_words(item: str) -> str:
+def in_words(item: str) -> str:
+    """Return the name of a column of `configurations` as words."""
     return re.sub(r"\Aha_", "HA ", item).replace("_", " ")
 
 
@@ -120,7 +121,7 @@ def differences(factors: pa.Table, labels: Mapping[str, str], chosen: Sequence[s
         texts = [wording.NOT_STATED if value is None else _fact(name, value) for value in values]
         differs = "≠" if len(set(texts)) > 1 else ""
         columns = {labels[each]: text for each, text in zip([c for c in chosen if c in by_id], texts, strict=True)}
-        rows.append({"Factor": _in_words(name), "Differs": differs} | columns)
+        rows.append({"Factor": in_words(name), "Differs": differs} | columns)
     return pd.DataFrame(rows)
 
 

@@ -29,6 +29,7 @@ _ID: Final = re.compile(f"[0-9a-f]{{{ID_LENGTH},}}")
 MOST_OPTIONS: Final = 500  # of a list to choose from
 MISSING: Final = "-"
 BOUND_WIDTH: Final = 70  # pixels
+VERDICT_WIDTH: Final = 150  # by itself a table cuts what is much longer than the rest
 BOUND_HELP: Final = "≥ at least this figure, < less than this figure, ≈ about this figure."
 ROW_PIXELS: Final = 35  # of a table
 FRAME_PIXELS: Final = 2  # around the rows of a table

@@ -101,6 +101,7 @@ class Course(NamedTuple):
     renewing: Array  # those of them whose lease is still valid
     sent: Array  # requests
     repeated: Array  # requests of clients that had sent before
+    answered: Array  # requests: a new lease takes two
 
     @property
     def without_lease(self) -> Array:
@@ -243,7 +244,7 @@ def simulate(
     repeats = _remembered(edges.tobytes())
     calendar = np.zeros((len(timers.waits), edges.size)) if overdue is None else overdue.copy()
     backing_off = calendar.sum(axis=1)
-    counts = np.zeros((5, edges.size - 1))
+    counts = np.zeros((6, edges.size - 1))
     queued = np.zeros(len(timers.waits))
     start = float(backing_off.sum())
     renew_s, leaving = again or (0.0, 0.0)
@@ -287,7 +288,7 @@ def simulate(
             begin, shares = repeats(period, renew_s, renew_s)
             renewing[begin : begin + shares.size] += renewals * shares[: len(renewing) - begin]
         waiting, _, _, valid = (weights @ (queued + backing_off)).tolist()
-        counts[:, period] = served, waiting, valid, sent, repeated
+        counts[:, period] = served, waiting, valid, sent, repeated, served + offers + offers_now
     return Course(edges, start, starting + renewing, *counts)
 
 

@@ -166,8 +166,8 @@ def _superlinear(threads: Array, rates: Array) -> str | None:
         error = math.sqrt(1 / len(yields[few]) + 1 / len(yields[many])) if repeats else 1
         if growth > max(noise * error, math.sqrt(_NOTHING)):
             return (
-                f"From {counts[few]:g} to {counts[many]:g} threads the rate of one thread grows by {growth:.0%}, more "
-                "than noise: superlinear, so something other than the threads changes."
+                f"From {counts[few]:g} to {counts[many]:g} threads the rate of one thread grows by "
+                f"{100 * growth:.0f} %, more than noise: superlinear, so something other than the threads changes."
             )
     return None
 
@@ -216,7 +216,7 @@ def _fit(threads: Array, rates: Array) -> Fit | Refusal:
 def _unconvincing(threads: Array, yields: Array, squares: float, residual: float) -> str | None:
     """Return the objection to a fit: `squares` its relative errors, `residual` their size."""
     if residual > WORST_RESIDUAL:
-        return f"The law misses the rates by {residual:.0%}, more than {WORST_RESIDUAL:.0%}: they do not follow it."
+        return f"The law misses the rates by {100 * residual:.0f} %: they do not follow it."
     rates = yields * threads
     if len(rates) > PARAMETERS:
         flat = _least(yields, threads)[1] / (len(rates) - 1) <= squares / (len(rates) - PARAMETERS)

@@ -359,6 +359,8 @@ def _named(names: Iterable[str], known: Collection[str]) -> list[Claim]:
     """Return what the words of names say about columns that are not `known`; two different words say nothing."""
     said = [*map(told, names)]
     meant = {column: {each[column] for each in said if column in each} for column in _IN_NAMES if column not in known}
+    if len(meant.get("threading", ())) > 1:  # `mt vs st`: the one thread of `st` is as open
+        meant.pop("threads", None)
     return [(column, values.pop(), _NAMES) for column, values in meant.items() if len(values) == 1]
 
 

@@ -87,7 +87,7 @@ class Seen:
         )
         left = "" if self.left_s is None else f", {self.left_s / 60:.0f} min left"
         where = f"{self.configuration} run {self.repetition}"
-        return f"{where}: {self.rate:,.0f}/s lost {self.loss:.2%}{self.flaw}, {found}{left}"
+        return f"{where}: {self.rate:,.0f}/s lost {100 * self.loss:.2f} %{self.flaw}, {found}{left}"
 
 
 def measure(plan: Plan, source: Path, folder: Path, say: Callable[[str], None], see: Callable[[Seen], None]) -> Outcome:

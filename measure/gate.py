@@ -127,12 +127,12 @@ def _require(goal: str | None) -> None:
 
 
 def _sentence(pair: Pair, verdict: Verdict, drop: float) -> str:
-    ends = [None if end is None else f"{end - 1:+.1%}" for end in (pair.low, pair.high)]
+    ends = [None if end is None else f"{100 * end - 100:+.1f} %" for end in (pair.low, pair.high)]
     if not any(ends):
         return "cannot tell: one side has fewer than two runs that reach the limit"
     figure, remedy = (f"at least {ends[0]}" if ends[0] else f"at most {ends[1]}"), "offer higher rates"
     if pair.ratio is not None and all(ends):
-        figure = f"{pair.ratio - 1:+.1%}, 95 % [{ends[0]}, {ends[1]}]"
+        figure = f"{100 * pair.ratio - 100:+.1f} %, 95 % [{ends[0]}, {ends[1]}]"
         remedy = "use smaller steps"
         if missing := pair.runs_missing(drop):
             remedy = f"it takes about {missing} more run{'s' * (missing > 1)} of each side"
@@ -189,7 +189,7 @@ def self_test(warehouse: Warehouse, baseline: str, drop: float, goal: str | None
         alarms, found = (share_slower(own, drop, factor) for factor in (1.0, 1 - drop - 0.02))
         lines.append(
             f"{configuration}: {own.num_rows // 2} runs against {own.num_rows // 2}, {SPLITS} times: "
-            f"{alarms:.1%} false alarms; a drop of {drop + 0.02:.0%} was found in {found:.0%}"
+            f"{100 * alarms:.1f} % false alarms; a drop of {100 * drop + 2:.0f} % was found in {100 * found:.0f} %"
         )
     if not lines:
         raise CannotTell(f"no configuration of {baseline!r} has {_FEWEST} runs; measure more")

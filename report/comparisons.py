@@ -46,8 +46,7 @@ def _ratio(row: Row, treatment: Row, baseline: Row) -> str:
         return wording.ratio(row["ratio_interpolated"], 1)
     if row["ratio"] is not None:
         return wording.ratio(row["rate"], row["reference_rate"], treatment["sign"], baseline["sign"])
-    bound = wording.factor_interval(row["ci_low"], row["ci_high"])  # a ramp ended too soon
-    return "?" if bound == "-" else f"{bound} ×"
+    return "?"  # a ramp ended too soon; one end of the interval may be known
 
 
 def section(scope: Scope, found: Sequence[Row]) -> Section:
@@ -114,8 +113,9 @@ def what_was_shown(found: Sequence[Row]) -> Iterable[Block]:
     yield f"{many} of configurations that differ in one factor: {told}."
     if shown:
         yield tuple(
-            f"{row['set_up']}: {row['comparison']} is {row['verdict']}, {row['shown']} "
-            f"({wording.factor_interval(row['ci_low'], row['ci_high'])}); "
-            f"fairness: {row['grade'] or wording.NOT_STATED}"
+            f"{row['set_up']}: {row['comparison']} is {row['verdict']}, "
+            f"{row['shown'].replace('?', 'by an unknown factor')} "
+            f"(95 %: {wording.factor_interval(row['ci_low'], row['ci_high'])}); "
+            f"{wording.FAIRNESS[row['grade'] or 'unknown'].lstrip('✓⚠? ')}"
             for row in shown
         )

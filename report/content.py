@@ -73,13 +73,13 @@ def _summary(scope: Scope, told: Sequence[Row], figures: Sequence[Row], pairs: S
             for row in told
         ),
     )
-    about = (row["description"] for row in told if row["description"])
+    about = (f"{row['campaign']}: {row['description']}" for row in told if row["description"])
     answers = [*_answers(figures), *comparisons.between_versions(scope), *comparisons.changed_levels(scope)]
     for row in scope.rows("throughputs")[:1]:
         label = scope.labels[row["configuration"]]
         answers.append(f"Throughput: up to {wording.number(row['rate'])} {row['unit']}, {label}.")
     answers = answers or ["No figure yet; dropline rejects lists the files that could not be used."]
-    return Section("summary", "Summary", (*answers, *about, *comparisons.what_was_shown(pairs), table))
+    return Section("summary", "Summary", (*answers, *comparisons.what_was_shown(pairs), table, *about))
 
 
 def _answers(figures: Sequence[Row]) -> Iterable[str]:
@@ -107,9 +107,9 @@ def _method(scope: Scope, figures: Sequence[Row]) -> Section:
 
 
 def _machine(host: Row) -> Table:
-    facts = {name: value for name, value in host.items() if value not in (None, []) and name != "name"}
+    facts = {name: value for name, value in host.items() if value not in (None, [])}
     return Table.of(
-        f"Machine {host['name']}",
+        f"Machine {facts.pop('name')} ({facts.pop('campaigns')})",
         (
             {"Fact": MACHINE_UNITS.get(name, name.replace("_", " ")), "Value": _fact(name, value)}
             for name, value in facts.items()
@@ -121,5 +121,5 @@ def _fact(name: str, value: Any) -> str:
     if name == "memory_bytes":
         return f"{value / 2**30:.1f} GiB"
     if name == "packages":
-        return ", ".join(f"{package} {version}" for package, version in value)
+        return f"{len(value):,}, listed on the page Machines and in the table hosts"
     return f"{value:,g}" if isinstance(value, float) else str(value)

@@ -12,7 +12,7 @@ from dropline.app import wording
 from dropline.app.charts.theme import Titled
 
 EMPTY: Final = {"", "-"}
-_FIGURE: Final = re.compile(r"[≥≤<>≈] ?\d|[-+]?\d[\d,.]*( |$)|-$|\?$|$")
+_FIGURE: Final = re.compile(r"(?!.{40})([≥≤<>≈] ?\d|[-+]?\d[\d,.]*( |$)|-$|\?$|$)")
 
 
 class Cell(NamedTuple):

@@ -144,8 +144,7 @@ def ratios(pairs: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
         fillOpacity=theme.FILLED_IF_MEASURED,
         tooltip=tooltip,
     )
-    texts = base.mark_text(**_TEXT).encode(
-        y=y, x=alt.X("end:Q"), text=alt.Text("shown:N"), color=alt.ColorValue(theme.INK)
-    )
+    words = alt.ExprRef("containerSize()[0] < 500 ? split(datum.shown, ', ') : datum.shown")  # in two lines on phones
+    texts = base.mark_text(**_TEXT, text=words, lineHeight=11, color=theme.INK).encode(y=y, x=alt.X("end:Q"))
     layers = [one, *([bars] if bars is not None else []), dots, texts]
     return theme.titled(layers, finding, detail, alt.Step(theme.ROW_HEIGHT))

@@ -33,7 +33,7 @@ def loss_over_rate(
     colours: Mapping[str, str] | None = None,
     choosable: bool = False,
 ) -> alt.LayerChart:
-    """Draw one line per `line`, with the limit of the loss goal, a ratio, across.
+    """Draw one line per `line` of a `label`, with the limit of the loss goal, a ratio, across.
 
     `steps` has the columns of `REQUIRED`: rates in `unit`, loss ratios 0..1 of the line and of its runs; `lost` is the
     kind of loss, as from `wording.lost`. `colours` are those of the labels, as from `theme.told_apart`; else those of
@@ -53,7 +53,7 @@ def loss_over_rate(
         x=alt.X("offered_rate:Q", title=f"Offered rate ({unit})", axis=theme.RATE_AXIS),
         y=loss_axis(lost, top),
         color=theme.label_colours(steps, by_label["legend"], colours),
-        detail=alt.Detail("line:N"),
+        detail=[alt.Detail("label:N"), alt.Detail("line:N")],
         tooltip=[
             alt.Tooltip("label:N", title="Configuration"),
             alt.Tooltip("line:N", title="Run"),
@@ -107,7 +107,7 @@ def loss_axis(lost: str, top: float) -> alt.Y:
 def _runs(steps: pd.DataFrame) -> str:
     """Return the meaning of a line and its bars, with the number of runs."""
     if steps["runs"].max() <= 1:
-        runs = steps["line"].nunique()
+        runs = len(steps[["label", "line"]].drop_duplicates())
         return f"n = {runs} runs" if runs > steps["label"].nunique() else "One run at each rate"
     runs = steps.groupby("label")["runs"].max()
     return f"Median of n = {wording.span(runs.min(), runs.max())} runs each; bars: from the lowest to the highest run"

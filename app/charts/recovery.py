@@ -43,7 +43,7 @@ def points(course: Course) -> pd.DataFrame:
     rates = {
         "repeated": course.repeated,
         "for the first time": course.sent - course.repeated,
-        "answered": course.served,
+        "answered": course.answered,
     }
     return pd.DataFrame(
         {

@@ -34,6 +34,7 @@ SERIES_COLOURS: Final = {"sent": "#828791", "received": "#2488d0", "drops": "#dc
 DISTINCT_COLOURS: Final = ("#2488d0", "#dd6517", "#14a077", "#c0649b")  # for few things that are no backends
 PAUSE_COLOUR: Final = "#e69f00"
 TIME_AXIS: Final = alt.Axis(format=",~f", tickMinStep=1, labelFlush=False)
+_NUMBERS: Final = {"decimal": ".", "thousands": ",", "grouping": [3], "currency": ["", ""], "percent": " %"}
 VALUE_AXIS_WIDTH: Final = 64  # pixels; charts below each other share their time axis
 
 LINE_DASHES: Final = ([1, 0], [6, 3], [2, 2], [9, 3, 2, 3])
@@ -224,6 +225,7 @@ def titled(layers: Iterable[Any], finding: str, detail: str, height: int | alt.S
         # A saved image takes the ink on black; without a ground of its own it can be read wherever it is put.
         config=alt.Config(
             background="transparent",
+            locale={"number": _NUMBERS},
             axis=alt.AxisConfig(**words, **lines),
             legend=alt.LegendConfig(**words),
             rule=alt.MarkConfig(aria=False),

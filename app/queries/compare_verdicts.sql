@@ -60,6 +60,7 @@ select
     adjusted.rate_unit,
     case
         when adjusted.verdict = 'limits not reached' then adjusted.verdict
+        when adjusted.a is null then 'not comparable'
         when adjusted.p_value_holm is null then 'not testable'
         when adjusted.verdict in ('faster', 'slower') and adjusted.p_value_holm > 0.05
             then 'probably ' || adjusted.verdict

@@ -358,9 +358,7 @@ def _draw_ramps(
         return
     steps = steps.assign(
         label=steps["configuration_id"].map(dict(labels)),
-        line=[
-            _line(*each) for each in zip(steps["configuration_id"], steps["run_id"], steps["repetition"], strict=True)
-        ],
+        line=[_line(*each) for each in zip(steps["run_id"], steps["repetition"], strict=True)],
         backend=[backends[labels[each]] for each in steps["configuration_id"]],
     )
     drawn = ramp.loss_over_rate(
@@ -380,10 +378,10 @@ def _draw_ramps(
     st.caption("Drag the red line, or click, to change the limit.")
 
 
-def _line(configuration_id: str, run_id: str | None, repetition: float) -> str:
+def _line(run_id: str | None, repetition: float) -> str:
     if not wording.is_known(run_id):
-        return f"median of the runs {configuration_id[:6]}"
-    return f"run {repetition:.0f} {run_id[:6]}" if wording.is_known(repetition) else f"run {run_id[:6]}"
+        return "median of the runs"
+    return f"run {repetition:.0f}" if wording.is_known(repetition) else f"run {run_id[:6]}"
 
 
 def _ramp_finding(steps: pd.DataFrame, limit: float | None) -> str:
@@ -446,6 +444,7 @@ def _show_differences(labels: Mapping[str, str], one: str, differing: Mapping[st
         view_tables.headed(
             found.assign(
                 grade=found["grade"].map(wording.ITEM_GRADES).mask(found["is_asked"], "what you compare"),
+                item=found["item"].mask(found["aspect"] == "configuration", found["item"].map(view_tables.in_words)),
                 value_a=found["value_a"].fillna(wording.NOT_STATED),
                 value_b=found["value_b"].fillna(wording.NOT_STATED),
                 why=found["why"].fillna(""),

@@ -50,7 +50,7 @@ def _sentence(told: dict[str, Any]) -> str:
     left = "" if last["left_s"] is None else f" About {max(1, round(last['left_s'] / _MINUTE_S))} min left."
     return (
         f"{name}: {last['done']} of {last['wanted']} runs are done. {last['configuration']}, run {last['repetition']}, "
-        f"tried {last['rate']:,.0f}/s and lost {last['loss']:.2%}{last['flaw']}.{left}"
+        f"tried {last['rate']:,.0f}/s and lost {100 * last['loss']:.2f} %{last['flaw']}.{left}"
     )
 
 

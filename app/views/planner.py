@@ -377,9 +377,9 @@ def _show_course(found: planner.Answer) -> None:
             end = f"All have a lease after {planner.duration(course.recovered_s)}"
         with left:
             widgets.chart(recovery.waiting(drawn, f"{end}; at most {course.waiting.max():,.0f} wait"), "waiting", asked)
-    share = course.repeated.sum() / course.sent.sum()
+    share = wording.number(100 * course.repeated.sum() / course.sent.sum())
     with right if waits else left:
-        widgets.chart(recovery.requests(drawn, f"{100 * share:.0f} % of the requests are retries"), "requests", asked)
+        widgets.chart(recovery.requests(drawn, f"{share} % of the requests are retries"), "requests", asked)
 
 
 def _show_configurations(found: planner.Answer) -> None:

@@ -211,9 +211,7 @@ def _show_accounting(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
         [(place, count, count / sent) for place, count in {accounting.ANSWERED: answered, **losses}.items()],
         columns=["place", "requests", "share_ratio"],
     )
-    shown = [
-        f"{count:,.0f} ({share:.1%})" for count, share in zip(parts["requests"], parts["share_ratio"], strict=True)
-    ]
+    shown = [f"{each.requests:,.0f} ({100 * each.share_ratio:.1f} %)" for each in parts.itertuples()]
     detail = _both_ratios(account) if what == "queries" else "According to the counters of the kernel and the server"
     widgets.chart(
         accounting.requests(parts.assign(shown=shown), what, _where_they_went(losses, sent, what), detail),
@@ -242,8 +240,8 @@ def _where_they_went(losses: Mapping[str, float], sent: int, what: str) -> str:
 
 def _both_ratios(account: Mapping[str, Any]) -> str:
     printed, true = account["ratio_printed"], account["ratio_true"]
-    printed_text = f"The generator prints {printed:.2%} answered" if printed is not None else "As the generator counted"
-    return printed_text if true is None else f"{printed_text}; by the counters it is {true:.2%}"
+    text = "As the generator counted" if printed is None else f"The generator prints {100 * printed:.2f} % answered"
+    return text if true is None else f"{text}; by the counters it is {100 * true:.2f} %"
 
 
 def _draw_seconds(warehouse: Warehouse, key: Mapping[str, Any]) -> None:

@@ -16,7 +16,6 @@ _MOST: Final = 30  # pairs in a chart: one screen
 _MOST_ROWS: Final = 200  # of the table
 _MOST_CAMPAIGNS: Final = 8  # with their descriptions
 _MOST_REMEMBERED: Final = 16  # answers
-_VERDICT_WIDTH: Final = 150  # pixels; by itself a table cuts what is much longer than the rest
 
 
 def main() -> None:
@@ -90,7 +89,7 @@ def _show(warehouse: Warehouse, factor: str) -> None:
         key=f"ratio-table-{factor}",
         config={
             "p (Holm)": st.column_config.NumberColumn(format="%.2g"),
-            "Verdict": st.column_config.TextColumn(width=_VERDICT_WIDTH),
+            "Verdict": st.column_config.TextColumn(width=widgets.VERDICT_WIDTH),
         },
     )
 
@@ -144,7 +143,7 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
     table = view_tables.headed(
         pairs.assign(
             interval=view_tables.texts(pairs, wording.factor_interval, "ci_low", "ci_high"),
-            verdict=pairs["verdict"].map(wording.VERDICTS | wording.SHORT_VERDICTS),
+            verdict=pairs["verdict"].map(wording.VERDICTS),
             runs=view_tables.texts(pairs, wording.numbers, "runs", "reference_runs"),
             measured=[wording.order(in_turn.get(each)) for each in sides],
             other_differences=pairs["grade"].map(wording.FAIRNESS).fillna(wording.NOT_STATED),

@@ -57,12 +57,9 @@ def _draw(warehouse: Warehouse, series_id: str, answer: DeltaGenerator) -> None:
             points["is_version_changed"], points["product_version"], points["environment_changes"], strict=True
         )
     ]
-    points["shown_change"] = [
-        f"{100 * (ratio - 1):+.1f} %" if is_change else ""
-        for is_change, ratio in zip(points["is_change"], points["change_ratio"], strict=True)
-    ]
+    points["shown_change"] = points["change_ratio"].map(wording.percent).where(points["is_change"], "")
     points["doubt"] = [
-        "; ".join([*(["part of a drift"] if is_drift else []), *(["the spread changed, too"] if is_spread else [])])
+        "; ".join([*(["part of a drift"] if is_drift else []), *(["spread changed too"] if is_spread else [])])
         for is_drift, is_spread in zip(points["is_drift"], points["is_spread_changed"], strict=True)
     ]
     answer.header(wording.plain(_finding(points)), anchor=False)
@@ -88,7 +85,7 @@ def _draw(warehouse: Warehouse, series_id: str, answer: DeltaGenerator) -> None:
             rate=at_limit,
             shown_change="Change of level",
             change_p_value="p value",
-            doubt="Take care",
+            doubt="Doubt",
             changed="Also changed",
         )
         .replace("", None)
@@ -96,6 +93,7 @@ def _draw(warehouse: Warehouse, series_id: str, answer: DeltaGenerator) -> None:
         alt="Runs of the series in order of time",
         bounds={at_limit: [wording.bound(status) for status in points["status"]]},
         key="trend-table",
+        config={"Doubt": st.column_config.TextColumn(width=widgets.VERDICT_WIDTH)},
     )
 
 
@@ -113,7 +111,7 @@ def _finding(points: pd.DataFrame) -> str:
     if last["is_drift"]:
         return f"The level drifts: {last['shown_change']} from run {last['place']} on, the last step of several{tail}"
     if last["is_spread_changed"]:
-        tail = f"; the spread of the runs changes there too, which may be all{tail}"
+        tail = f"; the spread of the runs changes there, too, which may be the whole effect{tail}"
     reason = f", with {last['changed']}" if last["changed"] else "; no other change is known"
     return f"{last['shown_change']} from run {last['place']} on{reason}{tail}"
 

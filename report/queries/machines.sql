@@ -1,11 +1,20 @@
 with
 used as (
-    select coalesce(host_id, testbed) as host_id
+    select
+        coalesce(host_id, testbed) as host_id,
+        string_agg(distinct campaign, ', ' order by campaign) as campaigns
     from configurations
     where configuration_id in (select unnest($ids))
+    group by coalesce(host_id, testbed)
 )
 
-select distinct on (host_id) * exclude (facts, campaign, host_id, origin)
+select distinct on (host_id)
+    * exclude (facts, campaign, host_id, origin),
+    (
+        select used.campaigns
+        from used
+        where used.host_id = hosts.host_id
+    ) as campaigns
 from hosts
-where host_id in (from used)
+where host_id in (select used.host_id from used)
 order by host_id, campaign

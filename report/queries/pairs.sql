@@ -19,7 +19,7 @@ select
     ratios.ratio_interpolated,
     ratios.ci_low,
     ratios.ci_high,
-    format('{:.2g}', ratios.p_value_holm) as p_value_holm,
+    if(ratios.p_value_holm < 0.001, '< 0.001', format('{:.2g}', ratios.p_value_holm)) as p_value_holm,
     ratios.verdict,
     coalesce(ratios.treatment_runs || ' / ' || coalesce(ratios.baseline_runs::varchar, '?'), '') as runs,
     ratios.baseline_configuration_id,

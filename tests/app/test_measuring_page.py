@@ -32,7 +32,7 @@ def test_a_measurement_is_followed_trial_by_trial_and_told_apart_from_a_killed_o
         file.write_text(json.dumps(json.loads(file.read_text()) | {"pid": 2**22 + 1}))
         assert "was stopped. Run the same command again" in open_page(home.root, "measuring").markdown[0].value
     assert page.markdown[0].value == (
-        "**lab**: 1 of 5 runs are done. single, run 1, tried 900/s and lost 5.00%. About 4 min left."
+        "**lab**: 1 of 5 runs are done. single, run 1, tried 900/s and lost 5.00 %. About 4 min left."
     )
     (chart,) = page.get("vega_lite_chart")
     assert '"misses the goal"' in chart.proto.spec

@@ -117,7 +117,7 @@ def test_a_law_that_misses_the_means_is_as_uncertain_as_it_misses():
         ([], [], None, "0 distinct"),
         ([4, 5, 7], [1000, 1100, 1200], None, "From 4 to 7 threads is too little spread"),
         ([4, 6, 8], [1000, 1100, 1200], 2, "above the 2 physical cores"),
-        ([1, 2, 4], [1000, 2300, 4000], None, "From 1 to 2 threads the rate of one thread grows by 15%"),
+        ([1, 2, 4], [1000, 2300, 4000], None, "From 1 to 2 threads the rate of one thread grows by 15 %"),
         ([1, 2, 4] * 2, [1000, 2060, 4000, 1001, 2061, 4001], None, "superlinear"),
         ([1, 2, 4], [1000, 1010, 1020], None, "A constant"),
         ([1, 2, 4, 8] * 2, [1000, 1010, 990, 1005, 1002, 1000, 1005, 1000], None, "A constant"),

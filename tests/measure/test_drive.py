@@ -165,7 +165,7 @@ def test_runs_go_on_until_every_interval_is_narrow(lab):
 def test_each_trial_tells_how_far_it_is(measured):
     lab, outcome = measured
     first, last = lab.seen[0], lab.seen[-1]
-    assert first.text() == "single run 1: 200/s lost 0.00%, isc between 200 and ?"
+    assert first.text() == "single run 1: 200/s lost 0.00 %, isc between 200 and ?"
     assert (first.done, first.wanted, last.done, last.wanted) == (0, 4, 4, 6)
     assert [each.rate for each in lab.seen if each.is_exceeding]
     assert last.text().endswith("0 min left")
