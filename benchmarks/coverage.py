@@ -73,8 +73,8 @@ def main() -> None:
     if "--calibrate" in sys.argv[1:]:
         _write_constants()
         return
-    parts = [_introduction(), _shapes(), _noise(), _disturbances(), _exchanges(), _failures(), _pairs(), _ending_too_soon()]
-    publish("coverage", "\n\n".join(parts) + "\n")
+    parts = (_introduction, _shapes, _noise, _disturbances, _exchanges, _failures, _pairs, _ending_too_soon)
+    publish("coverage", "\n\n".join(part() for part in parts) + "\n")
 
 
 def judged(

@@ -461,7 +461,8 @@ run_findings as (
         'Above ' || {{ short_number('first_exceeding_rate') }} || case
             when first_exceeding_loss > loss_limit then '/s the loss falls below the limit again'
             else '/s, not sustained (pace, probes or answer codes) though it lost no more, steps pass again'
-        end || case when is_disturbed then ': the first failure was a disturbance.' else ': the ramp is noisy.' end as detail
+        end || case when is_disturbed then ': the first failure was a disturbance.' else ': the ramp is noisy.' end
+            as detail
     from run_capacity
     where dips_back
     union all
