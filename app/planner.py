@@ -632,21 +632,23 @@ def course_in_words(found: Answer) -> str:
     if found.measured_lps == loads["needed_lps"]:
         begin = f"With just the {amount(found.measured_lps)} leases/s needed,"
     most, recovered = course.waiting.max(), course.recovered_s
+    gives = found.measured_lps * found.inputs["relay_ratio"] * found.inputs["ha_ratio"]
     if most < 1 and course.repeated.sum() < 1:
         # clients come at random: the busiest minute of a day, at most, for a count that scatters by its root
         chance = loads["peak_lps"] + math.sqrt(math.log(1440) / 30 * loads["peak_lps"])
-        enough = found.measured_lps * found.inputs["relay_ratio"] * found.inputs["ha_ratio"] >= chance
         evenly = f" if requests come evenly; by chance, the busiest minute of a day asks for {amount(chance)} leases/s"
-        return f"{begin} nobody waits and nobody retries{'' if enough else evenly}."
+        return f"{begin} nobody waits and nobody retries{'' if gives >= chance else evenly}."
     end = f"all have a lease after {duration(recovered or 0)}"
     if recovered is None:
         end = f"not everybody has a lease after {duration(course.edges[-1])}"
     elif not recovered:
         end = "nobody is without a lease"
+    behind = f" That is less than the steady load of {amount(loads['steady_lps'])}: renewals keep waiting."
     return (
         f"{begin} {end}; at most {most:,.0f} clients wait, and "
         f"{course.repeated.sum():,.0f} of {course.sent.sum():,.0f} requests are retries, up to "
         f"{amount((course.repeated / (course.edges[1:] - course.edges[:-1])).max())} a second."
+        f"{behind if gives < loads['steady_lps'] else ''}"
     )
 
 

@@ -111,7 +111,7 @@ def _finding(points: pd.DataFrame) -> str:
     if last["is_drift"]:
         return f"The level drifts: {last['shown_change']} from run {last['place']} on, the last step of several{tail}"
     if last["is_spread_changed"]:
-        tail = f"; the spread of the runs changes there, too, which may be the whole effect{tail}"
+        tail = f"; the runs scatter differently from there on, too{tail}"
     reason = f", with {last['changed']}" if last["changed"] else "; no other change is known"
     return f"{last['shown_change']} from run {last['place']} on{reason}{tail}"
 
