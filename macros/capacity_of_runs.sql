@@ -11,7 +11,7 @@ marked_runs as (
         -- three others, or most of fewer than five, show that the server need not fail there
         coalesce(
             is_disturbed
-            and 2 * least(count(*) filter (where not is_disturbed) over (partition by configuration_id, loss_goal), 3)
+            and 2 * least(count(case when not is_disturbed then 1 end) over (partition by configuration_id, loss_goal), 3)
             > least(count(*) over (partition by configuration_id, loss_goal), 5),
             false
         ) as is_left_out
