@@ -211,7 +211,7 @@ def _show_accounting(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
         [(place, count, count / sent) for place, count in {accounting.ANSWERED: answered, **losses}.items()],
         columns=["place", "requests", "share_ratio"],
     )
-    shown = [f"{each.requests:,.0f} ({100 * each.share_ratio:.1f} %)" for each in parts.itertuples()]
+    shown = [f"{each.requests:,.0f}: {100 * each.share_ratio:.1f} %" for each in parts.itertuples()]
     detail = _both_ratios(account) if what == "queries" else "According to the counters of the kernel and the server"
     widgets.chart(
         accounting.requests(parts.assign(shown=shown), what, _where_they_went(losses, sent, what), detail),
