@@ -66,6 +66,7 @@ class Watched:
     def settle(self) -> None:
         self.page.wait_for_selector("h1")
         self.page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
+        self.page.wait_for_selector("[data-testid=stSkeleton]", state="detached")
         heights = [-1, self._height()]
         while heights[-1] != heights[-2]:  # charts and tables are drawn after the script has ended
             self.page.wait_for_timeout(500)

@@ -35,7 +35,7 @@ def test_a_click_on_a_bar_leads_to_its_runs(watched):
     page.get_by_role("link", name="Compare with memfile, 1 thread").wait_for()
     page.get_by_role("link", name="Runs of postgresql, 1 thread").click()
     page.get_by_role("heading", name="Run", exact=True).wait_for()
-    assert "postgresql" in page.url
+    page.wait_for_url(re.compile("postgresql"))  # the script puts names for the key that the link has
 
 
 def test_a_telephone_shows_the_answer_and_its_chart_without_scrolling(chromium, address):
@@ -43,7 +43,6 @@ def test_a_telephone_shows_the_answer_and_its_chart_without_scrolling(chromium, 
         page = watched.go()
         assert page.get_by_role("heading", level=2).first.bounding_box()["y"] < 422
         chart = watched.chart("DHCPv4, leases/s").bounding_box()
-        assert chart is not None
         assert chart["y"] + chart["height"] <= 900
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
