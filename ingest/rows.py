@@ -170,7 +170,8 @@ def unfit(outcome: Outcome, error: Exception) -> Outcome:
     raw = outcome.raw | {"status": "rejected", "trials": 0}
     reason = f"it has a value that does not fit the lake: {error}".encode("utf-8", "replace").decode()
     reject = Reject(1, reason[:500], "look for a number or a text that cannot be right")
-    return Outcome(raw, {"rejects": [reject_row(raw, reject)]})
+    bare = [row for row in outcome.rows.get("campaigns", ()) if row.get("tags") is None]  # for other files
+    return Outcome(raw, {"campaigns": bare, "rejects": [reject_row(raw, reject)]})
 
 
 def campaign_row(name: str, campaign: Campaign | None = None) -> Row:

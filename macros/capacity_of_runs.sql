@@ -129,6 +129,8 @@ summarised as (
         {{ rates_of_runs() }},
         count(*) filter (where is_outlier) as outlier_runs,
         count(*) filter (where not is_outlier) as runs_without_outliers,
+        {{ list_in_order('coalesce(rate_interpolated, rate)', 'run_id', 'not is_outlier and rate > 0') }}
+            as rates_without_outliers,
         median(step) filter (where is_kept) as resolution,
         case
             when count(*) filter (where not is_outlier and rate_interpolated is null) = 0

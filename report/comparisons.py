@@ -114,8 +114,8 @@ def what_was_shown(found: Sequence[Row]) -> Iterable[Block]:
     if shown:
         yield tuple(
             f"{row['set_up']}: {row['comparison']} is {row['verdict']}, "
-            f"{row['shown'].replace('?', 'by an unknown factor')} "
+            f"{'by an unknown factor' if row['shown'] == '?' else row['shown']} "
             f"(95 %: {wording.factor_interval(row['ci_low'], row['ci_high'])}); "
-            f"{wording.FAIRNESS[row['grade'] or 'unknown'].lstrip('✓⚠? ')}"
+            f"{wording.FAIRNESS[row['grade'] or 'unknown'].partition(' ')[2]}"  # without the sign
             for row in shown
         )

@@ -6,18 +6,6 @@ capacity as (
 
 ),
 
-runs as (
-
-    select * from {{ ref('int_runs__identified') }}
-
-),
-
-run_capacity as (
-
-    select * from {{ ref('int_run_capacity') }}
-
-),
-
 configurations as (
 
     select * from {{ ref('int_configurations') }}
@@ -37,39 +25,6 @@ hosts as (
         cpu_cores,
         cpu_threads
     from {{ ref('reported_testbeds') }}
-
-),
-
-ranked_runs as (
-
-    select
-        runs.configuration_id,
-        runs.run_id,
-        run_capacity.loss_goal,
-        coalesce(run_capacity.rate_interpolated, run_capacity.rate) as rate,
-        capacity.runs_without_outliers,
-        row_number() over (
-            partition by runs.configuration_id, run_capacity.loss_goal
-            order by run_capacity.rate_interpolated desc nulls first, runs.run_id desc
-        ) as place
-    from runs
-    inner join run_capacity on runs.run_id = run_capacity.run_id
-    inner join capacity
-        on runs.configuration_id = capacity.configuration_id and run_capacity.loss_goal = capacity.loss_goal
-    where run_capacity.rate > 0
-
-),
-
-measured_rates as (
-
-    select
-        configuration_id,
-        loss_goal,
-        {{ list_in_order('rate', 'run_id') }} as rates
-    from ranked_runs
-    -- outliers are the lowest, but for a disturbed run that first failed late
-    where place <= runs_without_outliers
-    group by configuration_id, loss_goal
 
 ),
 
@@ -158,16 +113,13 @@ points as (
         tuned.rate,
         tuned.status,
         tuned.qualifier,
-        coalesce(measured_rates.rates, {{ list_of(['tuned.rate']) }}) as rates,
+        coalesce(tuned.rates_without_outliers, {{ list_of(['tuned.rate']) }}) as rates,
         -- a bound says nothing of the shape
         tuned.status in ('bracketed', 'published')
         and coalesce(tuned.qualifier, 'exact') in ('exact', 'approx') as is_used,
         hosts.cpu_cores,
         hosts.cpu_threads
     from tuned
-    left join measured_rates
-        on tuned.configuration_id = measured_rates.configuration_id
-            and tuned.loss_goal = measured_rates.loss_goal
     left join hosts on tuned.host_id = hosts.host_id
 
 ),

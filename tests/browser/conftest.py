@@ -79,7 +79,6 @@ class Watched:
     def shoot(self, name: str, patience_ms: int) -> Path:
         """Save a picture of the whole page, whose own scroll bar would hide the rest, and return its file."""
         size = self.page.viewport_size
-        assert size is not None
         PICTURES.mkdir(parents=True, exist_ok=True)
         self.page.set_viewport_size({"width": size["width"], "height": min(max(self._height(), 700), 4500)})
         self.page.wait_for_timeout(patience_ms)
