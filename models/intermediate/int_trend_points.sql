@@ -32,6 +32,7 @@ rated_runs as (
         run_capacity.bracket_low,
         run_capacity.bracket_high,
         run_capacity.status,
+        run_capacity.is_disturbed,
         hosts.kernel
     from runs
     inner join run_capacity on runs.run_id = run_capacity.run_id
@@ -99,8 +100,16 @@ with_changes as (
                         what_changed('drop time', 'drop_time_before', 'drop_time_s')
                     ]) }}
             else {{ list_of([]) }}
-        end as environment_changes
+        end as environment_changes,
+        -- most of nine runs in turn show that the server need not fail there
+        coalesce(is_disturbed, false)
+        and 2 * count(case when not is_disturbed then 1 end) over nearby > count(*) over nearby as is_left_out
     from placed
+    window nearby as (
+        partition by series_id
+        order by place
+        rows between 4 preceding and 4 following
+    )
 
 )
 
@@ -108,7 +117,7 @@ with_changes as (
 select
     {{ all_but(
         'with_changes',
-        'backend_version, packet_queue_size, tool_version, unnamed_folder, undated_folder, options, repetition, '
+        'is_disturbed, backend_version, packet_queue_size, tool_version, unnamed_folder, undated_folder, options, repetition, '
         ~ 'drop_time_s, host_id, server_config_id, ended_at, trials, steps, lowest_offered_rate, highest_offered_rate, '
         ~ 'highest_achieved_rate, shortest_period_s, longest_period_s, method, kernel, version_before, host_before, '
         ~ 'kernel_before, server_config_before, backend_version_before, queue_before, tool_version_before, '

@@ -26,17 +26,18 @@ SCHEMA = pa.schema(
 def model(dbt, session):
     """Return the rows of all series; dbt puts them into the warehouse."""
     dbt.config(materialized="table")
-    known = ["rate_interpolated", "crossing_low", "crossing_high", "bracket_low", "bracket_high"]
+    known = ["rate_interpolated", "crossing_low", "crossing_high", "bracket_low", "bracket_high", "is_left_out"]
     return described(dbt.ref("int_trend_points"), ["series_id", "place", *known], _trend, SCHEMA)
 
 
 def _trend(series):
-    is_bracketed = pc.is_valid(series["rate_interpolated"])
-    bracketed = series.filter(is_bracketed)
+    is_rated = pc.is_valid(series["rate_interpolated"])
+    is_used = pc.and_not(is_rated, series["is_left_out"])
+    used = series.filter(is_used)
     known = ("crossing_low", "crossing_high", "bracket_low", "bracket_high")
-    brackets = Brackets(*(bracketed[name].to_numpy() for name in known))
-    found = trend(bracketed["rate_interpolated"].to_numpy(), ALPHA, brackets)
-    at = np.flatnonzero(is_bracketed)
+    brackets = Brackets(*(used[name].to_numpy() for name in known))
+    found = trend(used["rate_interpolated"].to_numpy(), ALPHA, brackets)
+    at = np.flatnonzero(is_used)
     columns = {
         "series_id": series["series_id"].to_pylist(),
         "place": series["place"].to_pylist(),
@@ -45,6 +46,10 @@ def _trend(series):
     }
     for row, level, is_dip in zip(at.tolist(), found.levels.tolist(), found.dips.tolist(), strict=True):
         columns["level"][row], columns["is_dip"][row] = level, is_dip
+    for row in np.flatnonzero(pc.and_not(is_rated, is_used)).tolist():
+        before = max(np.searchsorted(at, row) - 1, 0)
+        columns["level"][row] = float(found.levels[before]) if at.size else None
+        columns["is_dip"][row] = True
     for change in found.changes:
         row = at[change.index]
         columns["is_change"][row] = True

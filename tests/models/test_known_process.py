@@ -24,6 +24,7 @@ SERVERS_ONLY = "campaign = 'known' and protocol = 'DNS' and scenario <> 'series'
 DHCP_SERVERS = 60
 SERIES = 40
 CHANGED_AFTER = 30
+DISTURBED = range(4, SERIES + 1, 9)
 
 
 def trial(server, run, offered, capacity, version="1.0"):
@@ -102,7 +103,8 @@ def known(tmp_path_factory):
         slower = 0.95 if run > CHANGED_AFTER else 1
         today = 5000 * slower * chance.normal(1, 0.01)
         version = "2.0" if run > CHANGED_AFTER else "1.0"
-        made += [trial("series", run, round(today * (1 + step / 100)), today, version) for step in STEPS]
+        at = {step: today * (0.8 if run in DISTURBED and step == -3 else 1) for step in STEPS}
+        made += [trial("series", run, round(today * (1 + step / 100)), at[step], version) for step in STEPS]
     home = Home.chosen(tmp_path_factory.mktemp("home"))
     trials, files, exchanges = zip(*made, strict=True)
     Lake.create(home.lake).commit(
@@ -149,16 +151,13 @@ def test_leases_at_the_limit_are_those_completed_though_both_exchanges_lose(know
 
 def test_a_change_of_level_is_found_where_the_version_changed(known):
     _, sql = known
-    changes = sql("""
-        select place, change_ratio, product_version from trends
-        where scenario = 'series' and loss_goal = 'isc' and is_change
-    """)
-    ((place, ratio, version),) = changes
+    series = "from trends where scenario = 'series' and loss_goal = 'isc'"
+    ((place, ratio, version),) = sql(f"select place, change_ratio, product_version {series} and is_change")
     assert abs(place - (CHANGED_AFTER + 1)) <= 2
     assert ratio == pytest.approx(0.95, abs=0.01)
     assert version == "2.0"
-    versions = sql("select place from trends where scenario = 'series' and loss_goal = 'isc' and is_version_changed")
-    assert versions == [(CHANGED_AFTER + 1,)]
+    assert sql(f"select place {series} and is_version_changed") == [(CHANGED_AFTER + 1,)]
+    assert sql(f"select place {series} and is_dip order by place") == [(run,) for run in DISTURBED]
 
 
 @pytest.mark.parametrize("basis", ["worst_exchange", "packet", "lease"])
