@@ -114,9 +114,10 @@ def _draw_ramp(
 def _finding(verdict: dict[str, Any], unit: str) -> str:
     lost = (verdict.get("first_exceeding_loss") or 0) > (verdict.get("loss_limit") or 0)
     failed = "lost too much" if lost else "was not sustained"
+    but = ", but most steps above it passed: a disturbance" if verdict.get("is_disturbed") else ""
     match verdict.get("status"):
         case "exceeded_at_first_step":
-            return f"Below {wording.number(verdict['first_exceeding_rate'])} {unit}: the first step {failed}"
+            return f"Below {wording.number(verdict['first_exceeding_rate'])} {unit}: the first step {failed}{but}"
         case "never_exceeded" | "generator_limited" as status:
             why = wording.STATUSES[status].split(": ")[1].replace("a ramp", "the ramp")
             return f"At least {wording.number(verdict['rate'])} {unit}: {why}"
@@ -125,7 +126,7 @@ def _finding(verdict: dict[str, Any], unit: str) -> str:
             best = wording.about(verdict["offered_at_limit"], passed, exceeded)
             return (
                 f"At least {wording.number(verdict['rate'])} {unit}, at {wording.number(passed)} offered; "
-                f"{wording.number(exceeded)} {failed}; the limit is reached at about {wording.number(best)}"
+                f"{wording.number(exceeded)} {failed}{but or f'; the limit is reached at about {wording.number(best)}'}"
             )
         case _:
             return "Loss of each step"
