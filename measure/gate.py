@@ -45,7 +45,8 @@ class Pair(NamedTuple):
     """A candidate compared with its baseline: the ratio of their rates, its 95 % interval, its corrected p value.
 
     Where one ramp ended too soon, there is only one end of the interval. `width_by_steps` is the part of the interval's
-    width, on the log scale, that comes from the distance of the steps, which more runs do not narrow.
+    width, on the log scale, that comes from the distance of the steps, which more runs do not narrow. `outliers` are
+    the runs that do not count, because they failed far below the others.
     """
 
     configuration: str
@@ -56,6 +57,8 @@ class Pair(NamedTuple):
     high: float | None
     p_value: float | None
     width_by_steps: float | None = None
+    outliers: int = 0
+    baseline_outliers: int = 0
 
     def verdict(self, drop: float) -> Verdict:
         """Return slower if significant and beyond `drop`; passed if the interval excludes `drop`."""
@@ -136,6 +139,12 @@ def _sentence(pair: Pair, verdict: Verdict, drop: float) -> str:
         remedy = "use smaller steps"
         if missing := pair.runs_missing(drop):
             remedy = f"it takes about {missing} more run{'s' * (missing > 1)} of each side"
+    runs, baseline_runs = pair.runs or 1, pair.baseline_runs or 1
+    if pair.outliers / runs > pair.baseline_outliers / baseline_runs:
+        figure += (
+            f"; {pair.outliers} of {runs} runs failed early and do not count, "
+            f"{pair.baseline_outliers} of {baseline_runs} of the baseline"
+        )
     if verdict is Verdict.UNKNOWN:
         return f"cannot tell: {figure}; {remedy}"
     return f"{'slower' if verdict is Verdict.SLOWER else 'passed'}: {figure}"

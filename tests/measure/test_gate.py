@@ -26,10 +26,11 @@ def write_campaign(folder, version, noise):
     )
     for run in range(1, runs + 1):
         knee, first = factor * KNEE * noise.normal(1, 0.02), KNEE * noise.uniform(0.84, 0.86)
+        disturbed = {("2.7.5", each, round(first * 1.03)) for each in (2, 5)}
         (folder / f"rep{run}").mkdir()
         for rate in np.rint(first * 1.03 ** np.arange(10)).astype(int).tolist():
             sent = 10 * rate - 1
-            lost = max(0, round(sent - knee * 10))
+            lost = max(0, round(sent - knee * (8 if (version, run, rate) in disturbed else 10)))
             command = f"perfdhcp -4 -r {rate} -R 100000 -p 10 10.0.0.1"
             figures = {"rate": (sent - lost) / 10, "sent": sent, "answered": sent - lost, "lost": lost}
             text = REPORT.format(command=command, offered=rate, ratio=100 * lost / sent, **figures)
@@ -52,15 +53,15 @@ def warehouse(home):
 @pytest.mark.parametrize(
     ("candidate", "verdict", "says"),
     [
-        ("2.7.5", Verdict.PASSED, "passed: "),
-        ("kea-2.7.6", Verdict.SLOWER, "slower: -"),
-        ("2.7.7", Verdict.UNKNOWN, "more runs of each side"),
+        ("2.7.5", Verdict.PASSED, ["passed: ", "; 2 of 9 runs failed early and do not count, 0 of 18 of the baseline"]),
+        ("kea-2.7.6", Verdict.SLOWER, ["slower: -"]),
+        ("2.7.7", Verdict.UNKNOWN, ["more runs of each side"]),
     ],
 )
 def test_a_version_is_held_against_the_one_before(warehouse, candidate, verdict, says):
     (found,) = judge(warehouse, "2.7.4", candidate, 0.03, None)
     assert (found.verdict, exit_code([found])) == (verdict, verdict.value)
-    assert says in found.says
+    assert all(each in found.says for each in says)
 
 
 def test_without_a_candidate_another_campaign_than_the_baseline_is_judged(warehouse):

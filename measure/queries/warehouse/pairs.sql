@@ -20,6 +20,8 @@ pairs as (
         candidate.configuration_id as a,
         baseline.configuration_id as b,
         candidate.loss_goal,
+        candidate.outlier_runs as outliers,
+        baseline.outlier_runs as baseline_outliers,
         -- where the crossings may be, however many runs there are
         ln(candidate.crossing_high / nullif(candidate.crossing_low, 0))
         + ln(baseline.crossing_high / nullif(baseline.crossing_low, 0)) as width_by_steps
@@ -43,6 +45,8 @@ compared as (
         compare.ci_high as high,
         compare.p_value,
         pairs.width_by_steps,
+        pairs.outliers,
+        pairs.baseline_outliers,
         count(compare.p_value) over () as tests,
         row_number() over (order by compare.p_value nulls last) as place
     from pairs
@@ -60,6 +64,8 @@ select
     low,
     high,
     width_by_steps,
+    outliers,
+    baseline_outliers,
     case
         when p_value is not null then max(least(1, (tests - place + 1) * p_value)) over (order by place)
     end as p_value
