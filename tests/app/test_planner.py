@@ -258,7 +258,7 @@ def test_inputs_are_read_as_people_write_them_and_written_so_that_they_are_read_
     assert [name, text, value] in INPUTS["read"] or planner.written(name, value) == text
 
 
-@pytest.mark.parametrize(("name", "text"), [("clients", "1d"), ("lease_s", "1h30"), ("boot_ratio", "")])
+@pytest.mark.parametrize(("name", "text"), INPUTS["wrong"])
 def test_what_is_no_input_is_answered_with_an_example(name, text):
     with pytest.raises(ValueError, match="write for example"):
         planner.parsed(name, text)
