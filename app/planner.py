@@ -559,7 +559,7 @@ def as_text(found: Answer) -> str:
     given = [f"{name} {_figure(value)}" for name, value in found.inputs.items() if value != BY_NAME[name].default]
     after = [course_in_words(found), *events_in_words(loads)] if found.measured_lps > 0 else []
     template = jinja2.Template(Path(__file__).with_name("needs.txt").read_text("utf-8"), trim_blocks=True)
-    told = {"shown": shown, "given": given, "after": after, "inputs": BY_NAME}
+    told = {"shown": shown, "given": given, "after": after, "inputs": BY_NAME, "enough": headline(found)[-1]}
     return template.render(found=found, figure=_figure, amount=amount, **told)
 
 
