@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from itertools import chain, count
 from typing import IO, TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ def write(rows: pa.Table, form: str, out: IO[bytes]) -> None:
     Formats other than `BINARY` are UTF-8 text that ends in a line feed. Arrow is the IPC streaming format, and the only
     one with a type for DuckDB's intervals; the others hold them as DuckDB prints them.
     """
+    rows = named_apart(rows)
     if form == "arrow":
         import pyarrow as pa
 
@@ -44,6 +46,14 @@ def encoded(rows: pa.Table, form: str) -> bytes:
     out = io.BytesIO()
     write(rows, form, out)
     return out.getvalue()
+
+
+def named_apart(rows: pa.Table) -> pa.Table:
+    """Return the rows with a number after each column name that repeats an earlier one."""
+    names: list[str] = []
+    for name in rows.column_names:
+        names.append(next(each for each in chain([name], (f"{name}_{n}" for n in count(2))) if each not in names))
+    return rows.rename_columns(names)
 
 
 def _with_intervals_as_text(rows: pa.Table) -> pa.Table:

@@ -104,6 +104,7 @@ from cases, lateral (select needed_lps from lps_needed(
     {arguments}
 ))"""
 
+_THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _DURATION: Final = re.compile(r"(?:\d+(?:\.\d+)?\s*(?:s|m|min|h|d|w)\s*)+")
 _SPAN: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(min|[smhdw])")
 _SECONDS: Final = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}
@@ -114,7 +115,7 @@ _SUFFIXES: Final = {"%": 0.01, "k": 1e3, "M": 1e6}
 
 def parsed(name: str, text: str) -> float:
     """Parse a person's input: `350k`, `350,000`, `90%`, `24 h`, `1d12h`; raises ValueError."""
-    written = text.strip().replace(",", "")
+    written = _THOUSANDS.sub("", text.strip())
     if BY_NAME[name].unit == "s" and _DURATION.fullmatch(written):
         return sum(float(count) * _SECONDS[unit] for count, unit in _SPAN.findall(written))
     try:
@@ -558,7 +559,7 @@ def as_text(found: Answer) -> str:
     given = [f"{name} {_figure(value)}" for name, value in found.inputs.items() if value != BY_NAME[name].default]
     after = [course_in_words(found), *events_in_words(loads)] if found.measured_lps > 0 else []
     template = jinja2.Template(Path(__file__).with_name("needs.txt").read_text("utf-8"), trim_blocks=True)
-    told = {"shown": shown, "given": given, "after": after, "inputs": BY_NAME}
+    told = {"shown": shown, "given": given, "after": after, "inputs": BY_NAME, "enough": headline(found)[-1]}
     return template.render(found=found, figure=_figure, amount=amount, **told)
 
 

@@ -29,6 +29,7 @@ _ID: Final = re.compile(f"[0-9a-f]{{{ID_LENGTH},}}")
 MOST_OPTIONS: Final = 500  # of a list to choose from
 MISSING: Final = "-"
 BOUND_WIDTH: Final = 70  # pixels
+MIXED: Final = "%,.9g"  # no format rounds large numbers to whole ones and small ones to three digits
 VERDICT_WIDTH: Final = 150  # by itself a table cuts what is much longer than the rest
 BOUND_HELP: Final = "≥ at least this figure, < less than this figure, ≈ about this figure."
 ROW_PIXELS: Final = 35  # of a table
@@ -343,8 +344,11 @@ def _with_bounds(
 
     A pandas Styler could show sign and figure in one cell, but takes a hundred times as long.
     """
-    columns = {name: st.column_config.NumberColumn(format=written(rows[name])) for name in rows.select_dtypes("float")}
+    formats = {name: written(rows[name]) for name in rows.select_dtypes("float")}
+    columns = {name: st.column_config.NumberColumn(format=each) for name, each in formats.items()}
     shown = rows.copy()
+    for name in (name for name, each in formats.items() if each == MIXED):
+        shown[name] = [float(wording.number(each).replace(",", "")) for each in shown[name]]
     for name, signs in bounds.items():
         if any(signs):
             bound = f"{name}: bound"
@@ -358,4 +362,4 @@ def written(values: pd.Series[float]) -> str:
     sizes = values[values != 0].abs()
     if sizes.empty or sizes.min() >= 10:
         return "%,.0f"
-    return "%.3g" if sizes.max() < 1000 else "%,.5g"
+    return "%.3g" if sizes.max() < 1000 else MIXED

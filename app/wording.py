@@ -148,6 +148,8 @@ def percent(ratio: float) -> str:
     """Return a ratio as a change: `+8 %`, `-10 %`, `× 2.4` from a factor of two on; a dash if there is none."""
     if not is_known(ratio):
         return "-"
+    if abs(ratio - 1) < 0.0005:
+        return "0 %"
     return f"× {factor(ratio)}" if ratio >= 2 else f"{100 * (ratio - 1):+.{0 if abs(ratio - 1) >= 0.1 else 1}f} %"
 
 

@@ -162,7 +162,9 @@ def markdown(judged: Sequence[Judged], condition: str) -> str:
         f"| {each.pair.configuration} | {each.pair.runs} | {each.pair.baseline_runs} | {each.says} |" for each in judged
     ]
     head = ["| configuration | runs | baseline runs | verdict |", "|---|---|---|---|"]
-    return "\n".join([f"Fails if {condition}.", "", *head, *rows])
+    said = [each.says.partition(":")[0] for each in judged]
+    told = ", ".join(f"{said.count(each)} {each}" for each in ("slower", "cannot tell", "passed") if each in said)
+    return "\n".join([f"Fails if {condition}: {told}.", "", *head, *rows])
 
 
 def junit(judged: Sequence[Judged], condition: str) -> str:

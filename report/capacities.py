@@ -153,8 +153,9 @@ def _list(scope: Scope, rows: Sequence[Row], unit: str) -> Iterable[Block]:
     goals = {
         row["loss_goal"]: wording.loss_goal(row["loss_goal"], row["loss_limit"], row["loss_basis"]) for row in rows
     }
+    usual = f"; ≥ {wording.STATUSES['bracketed']}" if "bracketed" in {row["status"] for row in rows} else ""
     yield Table.of(
-        f"All figures in {unit}; {', '.join(goals[name] for name in sorted(goals))}",
+        f"All figures in {unit}; {', '.join(goals[name] for name in sorted(goals))}{usual}",
         (
             {
                 "Configuration": scope.labels[row["configuration_id"]],
@@ -163,7 +164,7 @@ def _list(scope: Scope, rows: Sequence[Row], unit: str) -> Iterable[Block]:
                 "Best single figure": _best(row),
                 "Runs": _runs(row),
                 "Loss goal": row["loss_goal"] if len(goals) > 1 else "",
-                "How": wording.STATUSES.get(row["status"], row["status"] or ""),
+                "How": "" if row["status"] == "bracketed" else wording.STATUSES.get(row["status"], row["status"] or ""),
                 "Quality": Cell(wording.quality(row["quality"]), wording.findings(row["findings"])),
             }
             for row in rows

@@ -1,5 +1,6 @@
 """Comparisons in the report: the effect of threads, HA and backends, with verdicts and fairness."""
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -88,12 +89,20 @@ def _fairness(row: Row) -> Cell:
     return Cell(row["grade"] or "-", "; ".join(parts))
 
 
-def between_versions(scope: Scope) -> list[str]:
-    """Say what changed with the newest version, if two were measured."""
+def between_versions(scope: Scope) -> Iterable[Block]:
+    """Say what changed with the newest version, if two were measured: how many set-ups, and each by how much."""
     title, pairs = queries.since_versions(scope.warehouse, None)
     known = {*scope.ids}
-    own = [row["verdict"] for row in pairs if {row["configuration_id_a"], row["configuration_id_b"]} <= known]
-    return [f"{title}: {headlines.changes(own)}."] if own else []
+    own = [row for row in pairs if {row["configuration_id_a"], row["configuration_id_b"]} <= known]
+    if own:
+        yield f"{title}: {headlines.changes(row['verdict'] for row in own)}."
+    real = [row for row in own if row["verdict"] in headlines.DECIDED and row["ratio"]]
+    if real:
+        yield tuple(
+            f"{wording.percent(row['ratio'])}{wording.change_interval(row['ci_low'], row['ci_high'])}: "
+            f"{scope.labels[row['configuration_id_a']]}"
+            for row in sorted(real, key=lambda row: -abs(math.log(row["ratio"])))
+        )
 
 
 def changed_levels(scope: Scope) -> list[str]:

@@ -74,7 +74,7 @@ def _summary(scope: Scope, told: Sequence[Row], figures: Sequence[Row], pairs: S
         ),
     )
     about = (f"{row['campaign']}: {row['description']}" for row in told if row["description"])
-    answers = [*_answers(figures), *comparisons.between_versions(scope), *comparisons.changed_levels(scope)]
+    answers = [*comparisons.between_versions(scope), *_answers(figures), *comparisons.changed_levels(scope)]
     for row in scope.rows("throughputs")[:1]:
         label = scope.labels[row["configuration"]]
         answers.append(f"Throughput: up to {wording.number(row['rate'])} {row['unit']}, {label}.")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from dropline.app.warehouse import Warehouse
 from tests.homes import built
 
 ROOT = Path(__file__).parent.parent
@@ -77,6 +78,12 @@ def once(factory: pytest.TempPathFactory, name: str, *folders: Path) -> Path:
 def warehouse_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the bundled examples of Kea ingested and built. Read only: a test that writes makes its own."""
     return once(tmp_path_factory, "home", *(ROOT / "examples" / name for name in KEA))
+
+
+@pytest.fixture(scope="session")
+def warehouse(warehouse_home: Path) -> Warehouse:
+    """The warehouse of these examples."""
+    return Warehouse.open(warehouse_home / "warehouse.duckdb")
 
 
 @pytest.fixture(scope="session")

@@ -117,16 +117,16 @@ def test_wrong_use_gives_exit_code_2_and_a_missing_warehouse_1_with_what_to_type
 
 
 def test_results_leave_in_every_format(warehouse_home, tmp_path):
-    query = "select protocol, lps from leases_per_second where campaign = 'isc-kb-kea-2.0' order by lps desc limit 1"
+    query = "select protocol p, lps n, lps n from leases_per_second where campaign = 'isc-kb-kea-2.0' and lps > 3e4"
     assert "37956" in dropline("sql", query, home=warehouse_home).stdout
-    assert dropline("sql", query, "-f", "csv", home=warehouse_home).stdout == '"protocol","lps"\n"DHCPv6",37956\n'
+    assert dropline("sql", query, "-f", "csv", home=warehouse_home).stdout == '"p","n","n_2"\n"DHCPv6",37956,37956\n'
     markdown = dropline("sql", "-", "-f", "markdown", home=warehouse_home, stdin=query).stdout
-    assert markdown == "| protocol | lps |\n| --- | --- |\n| DHCPv6 | 37956 |\n"
+    assert markdown == "| p | n | n_2 |\n| --- | --- | --- |\n| DHCPv6 | 37956 | 37956 |\n"
     refused = dropline("sql", "drop table trials", home=warehouse_home)
     assert (refused.code, refused.stderr.startswith("dropline: Expected one SELECT")) == (1, True)
     file = tmp_path / "out.parquet"
     assert dropline("sql", query, "-f", "parquet", "-o", str(file), home=warehouse_home).code == 0
-    assert pq.read_table(file).to_pylist() == [{"protocol": "DHCPv6", "lps": 37956.0}]
+    assert pq.read_table(file).to_pylist() == [{"p": "DHCPv6", "n": 37956.0, "n_2": 37956.0}]
 
 
 def test_an_answer_in_arrow_is_mapped_and_read_without_a_copy(warehouse_home, tmp_path):

@@ -176,16 +176,14 @@ def _show(answer: Answer) -> None:
 
 def _presentable(rows: pa.Table) -> pa.Table:
     """Return the rows with unique column names, and with types that a grid or a file cannot hold as text."""
-    names: list[str] = []
-    for name in rows.column_names:
-        names.append(name if name not in names else f"{name}_{len(names) + 1}")
+    rows = output_formats.named_apart(rows)
     columns = [
         pa.array([None if value is None else str(value) for value in column.to_pylist()], pa.string())
         if pa.types.is_interval(column.type) or pa.types.is_union(column.type)
         else column
         for column in rows.columns
     ]
-    return pa.table(columns, names=names)
+    return pa.table(columns, names=rows.column_names)
 
 
 def _draw(frame: pd.DataFrame) -> None:

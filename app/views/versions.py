@@ -1,6 +1,7 @@
 """Page Versions: which set-ups became faster or slower with a version, and is that real?"""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -66,8 +67,8 @@ def _draw(warehouse: Warehouse, goal: str | None, title: str, known: Mapping[str
                 change=(rows["sign"] + " " + rows["ratio"].map(wording.percent)).str.strip(),
                 interval=view_tables.texts(rows, wording.factor_interval, "ci_low", "ci_high"),
                 verdict=rows["verdict"].map(wording.VERDICTS),
-                rate_a=rows["rate_a"].map(wording.rate),
-                rate_b=rows["rate_b"].map(wording.rate),
+                rate_a=rows["rate_a"].map(partial(wording.rate, sign="≥")),
+                rate_b=rows["rate_b"].map(partial(wording.rate, sign="≥")),
                 runs=view_tables.texts(rows, wording.numbers, "runs_b", "runs_a"),
             ),
             "row change interval verdict rate_b rate_a rate_unit runs",

@@ -11,7 +11,6 @@ from streamlit.testing.v1 import AppTest
 
 from dropline.app import planner
 from dropline.app.charts import theme  # noqa: F401 - it stops Altair's validation of charts
-from dropline.app.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,12 +38,6 @@ def open_page(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
         return app
 
     return run
-
-
-@pytest.fixture(scope="session")
-def warehouse(warehouse_home: Path) -> Warehouse:
-    """The warehouse of the bundled examples."""
-    return Warehouse.open(warehouse_home / "warehouse.duckdb")
 
 
 @pytest.fixture(scope="session")

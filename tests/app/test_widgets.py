@@ -52,14 +52,14 @@ def test_the_sign_of_a_bound_stands_before_its_figure_which_stays_a_number():
 @pytest.mark.parametrize(
     ("rates", "written"),
     [
-        ([18977.4, 0.0, None], "%,.0f"),
-        ([10.0], "%,.0f"),
-        ([], "%,.0f"),
+        *((rates, "%,.0f") for rates in ([18977.4, 0.0, None], [10.0], [])),
         ([3.14159, 250.0, -0.01], "%.3g"),
-        ([3.14159, 12000.0], "%,.5g"),
+        ([3.14159, 12000.0], "%,.9g"),
+        ([3.14159, None, 9760.6, 15242.2, 123456.0], "%,.9g"),
     ],
 )
 def test_rates_are_written_as_people_read_them(rates, written):
     [table] = shown(rates, [""] * len(rates)).dataframe
     assert list(table.value) == ["name", "LPS"], "no column for bounds without one"
     assert json.loads(table.proto.columns)["LPS"]["type_config"]["format"] == written
+    assert len(rates) < 5 or list(table.value["LPS"].dropna()) == [3.14, 9761, 15242, 123456]

@@ -85,7 +85,7 @@ def test_the_command_line_gives_markdown_junit_and_an_exit_code(home, tmp_path):
         "gate", "--baseline", "2.7.4", "--candidate", "2.7.6", "--junit", tmp_path / "gate.xml", home=home.root
     )
     assert slower.code == 1, slower.stderr
-    assert slower.stdout.startswith("Fails if 2.7.6 is slower by 3 % than 2.7.4.\n\n| configuration | runs |")
+    assert slower.stdout.startswith("Fails if 2.7.6 is slower by 3 % than 2.7.4: 1 slower.\n\n| configuration | runs |")
     suite = ElementTree.parse(tmp_path / "gate.xml").getroot()  # noqa: S314 - our own
     assert (suite.get("tests"), suite.get("failures"), len(suite.findall("testcase/failure"))) == ("1", "1", 1)
     unknown = dropline("gate", "--baseline", "1.0.0", home=home.root)

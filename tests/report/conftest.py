@@ -32,12 +32,6 @@ FROM_FILES = (
 )
 
 
-@pytest.fixture(scope="session")
-def warehouse(warehouse_home: Path) -> Warehouse:
-    """The warehouse of the bundled examples."""
-    return Warehouse.open(warehouse_home / "warehouse.duckdb")
-
-
 @pytest.fixture
 def changed(warehouse_home: Path, tmp_path: Path) -> Callable[..., Warehouse]:
     """Return a function that opens a copy of the examples' warehouse after some statements have run on it."""
