@@ -28,8 +28,9 @@ _LONGEST: Final = 500  # characters of a line that are examined
 _ABOVE: Final = 12  # lines above a report, among them commands
 _MARKS: Final = " \t=#*~<-"  # around a title
 
-_CLOCK: Final = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
-_ISO: Final = rf"\d{{4}}[-/]\d\d[-/]\d\d[T ]{_CLOCK}(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?"
+_CLOCK: Final = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: [AP]M)?+"
+_DAY: Final = r"(?:\d{4}[-/]\d\d[-/]\d\d|\d{8}|\d\d[./]\d\d[./]\d{4})"
+_ISO: Final = rf"{_DAY}[T ]{_CLOCK}(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?"
 _MONTHS: Final = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _SYSLOG: Final = rf"{_MONTHS} [ \d]\d {_CLOCK}"
 _DATE: Final = rf"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) {_SYSLOG}(?: [A-Z]{{2,5}})? \d{{4}}"
