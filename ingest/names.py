@@ -28,10 +28,11 @@ _ENDINGS: Final = frozenset(
 )
 ARCHIVES: Final = re.compile(r"\.(?:tar(?:\.gz)?|tgz|zip)\Z", re.IGNORECASE)
 _DATE: Final = r"(?:19|20)\d\d([-_.]?)[01]\d\1[0-3]\d"  # 2026-11-20, 20261120
-_DAY: Final = re.compile(rf"(?<!\d){_DATE}(?!\d)")
-_LAST_DAY: Final = re.compile(rf"(?<!\d){_DATE}\Z")
+_BEFORE: Final = r"(?<!\d)(?<!git)(?<!isc)"  # in Kea's 2.7.8-git20250401 and -isc20250429105336 it is the version's
+_DAY: Final = re.compile(rf"{_BEFORE}{_DATE}(?!\d)")
+_LAST_DAY: Final = re.compile(rf"{_BEFORE}{_DATE}\Z")
 _TIME: Final = re.compile(
-    rf"(?<!\d)(?:{_DATE}"
+    rf"{_BEFORE}(?:{_DATE}"
     r"(?:[-_. t]?[0-2]\d[-_.:h]?[0-5]\d[-_.:m]?[0-5]\d(?:\.\d+)?s?z?|[-_t][0-2]\d[-_.:h]?[0-5]\dz?(?![a-z]))"
     r"|1[4-9]\d{8}(?:\d{3})?)(?!\d)",  # seconds or milliseconds since 1970
     re.IGNORECASE,
