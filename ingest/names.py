@@ -28,10 +28,11 @@ _ENDINGS: Final = frozenset(
 )
 ARCHIVES: Final = re.compile(r"\.(?:tar(?:\.gz)?|tgz|zip)\Z", re.IGNORECASE)
 _DATE: Final = r"(?:19|20)\d\d([-_.]?)[01]\d\1[0-3]\d"  # 2026-11-20, 20261120
-_DAY: Final = re.compile(rf"(?<!\d){_DATE}(?!\d)")
-_LAST_DAY: Final = re.compile(rf"(?<!\d){_DATE}\Z")
+_BEFORE: Final = r"(?<!\d)(?<!git)(?<!isc)"  # in Kea's 2.7.8-git20250401 and -isc20250429105336 it is the version's
+_DAY: Final = re.compile(rf"{_BEFORE}{_DATE}(?!\d)")
+_LAST_DAY: Final = re.compile(rf"{_BEFORE}{_DATE}\Z")
 _TIME: Final = re.compile(
-    rf"(?<!\d)(?:{_DATE}"
+    rf"{_BEFORE}(?:{_DATE}"
     r"(?:[-_. t]?[0-2]\d[-_.:h]?[0-5]\d[-_.:m]?[0-5]\d(?:\.\d+)?s?z?|[-_t][0-2]\d[-_.:h]?[0-5]\dz?(?![a-z]))"
     r"|1[4-9]\d{8}(?:\d{3})?)(?!\d)",  # seconds or milliseconds since 1970
     re.IGNORECASE,
@@ -83,22 +84,24 @@ _COUNTED: Final = re.compile(
 # A number after one of these words belongs to the set-up, even if it counts.
 _QUANTITY: Final = frozenset(
     {
-        *("cache", "client", "clients", "connections", "core", "cores", "cpu", "cpus", "pool", "pools", "queue"),
-        *("server", "servers", "size", "subnet", "subnets", "thread", "threads", "v", "version", "window", "worker"),
-        *("port", "workers"),
+        *("cache", "client", "clients", "connections", "core", "cores", "cpu", "cpus", "numa", "pool", "pools", "port"),
+        *("queue", "server", "servers", "size", "subnet", "subnets", "thread", "threads", "v", "vcpu", "vcpus"),
+        *("version", "window", "worker", "workers"),
     }
 )
 _NOISE: Final = frozenset(
     {*_RATE_BEFORE, *_REPETITION, *_EXECUTION, *_STEP_BEHIND, "output", "out", "log", "result", "results"}
 ) - {"no"}
-# Nor does a folder with one of these words, such as `node-1`, hold a repetition.
-_SET_UPS: Final = _QUANTITY | frozenset(
+# Nor does a number after one of these words, as in `node-1`, count repetitions.
+_PLACES: Final = _QUANTITY | frozenset(
     {
-        *("build", "case", "cfg", "conf", "config", "device", "dut", "gen", "generator", "host", "issue", "lab"),
-        *("level", "machine", "node", "option", "phase", "profile", "rate", "release", "scenario", "setup", "site"),
-        *("step", "variant", "vm"),
+        *("build", "cfg", "conf", "config", "device", "dut", "gen", "generator", "host", "issue", "kw", "lab"),
+        *("machine", "mr", "node", "option", "patch", "pr", "profile", "release", "setup", "site", "variant", "vm"),
+        "week",
     }
 )
+# In a file's name these may count the trials.
+_SET_UPS: Final = _PLACES | {"case", "level", "phase", "rate", "scenario", "step"}
 _MOST: Final = 999  # repetitions
 _SEVERAL: Final = 5  # names
 _CLOSE: Final = 0.01
@@ -147,7 +150,7 @@ class Name(NamedTuple):
         little = {
             (at, n) for at, n in steps if len(self.tokens[at]) == 1 or _LITTLE.fullmatch("".join(self.tokens[at][:n]))
         }
-        dropped = own | {slot for slot in little if not self._is_quantity(slot[0])}
+        dropped = own | {slot for slot in little if not self._is_behind(_QUANTITY, slot[0])}
         if repetition:
             # Without the rate in the name, it follows the rate in another unit.
             follows = not own and alone and rates and self.tokens[repetition[0]][repetition[1]] not in _FRAME_SIZES
@@ -186,13 +189,13 @@ class Name(NamedTuple):
         meant = [at for at in left if self.tokens[at][0] not in _NOISE]
         meant = [at for at in meant if self.tokens[at][0].isdecimal() or not known("".join(self.tokens[at]))]
         for at in (*meant[-1:], *meant[:1]):
-            if len(self.tokens[at]) == 1 and self.tokens[at][0].isdecimal() and not self._is_quantity(at):
+            if len(self.tokens[at]) == 1 and self.tokens[at][0].isdecimal() and not self._is_behind(_PLACES, at):
                 return (at, 0)
         return None
 
-    def _is_quantity(self, at: int) -> bool:
+    def _is_behind(self, words: Collection[str], at: int) -> bool:
         before = self.tokens[at - 1] if at else ()
-        return len(before) == 1 and before[0] in _QUANTITY  # in `2cpu-1`, it has its number
+        return len(before) == 1 and before[0] in words  # in `2cpu-1`, it has its number
 
     def _counted(self, at: int, words: Collection[str]) -> Slot | None:
         """Return the number in a token such as `rep2`, or in the one after the word `rep`."""

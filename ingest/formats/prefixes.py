@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import islice, pairwise, takewhile
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -25,9 +25,12 @@ _SAMPLE: Final = 200  # non-blank lines of the head
 _SHARE: Final = 0.6  # of them that must begin alike
 _MOST_WRITERS: Final = 50
 _LONGEST: Final = 500  # characters of a line that are examined
+_ABOVE: Final = 12  # lines above a report, among them commands
+_MARKS: Final = " \t=#*~<-"  # around a title
 
-_CLOCK: Final = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
-_ISO: Final = rf"\d{{4}}[-/]\d\d[-/]\d\d[T ]{_CLOCK}(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?"
+_CLOCK: Final = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: [AP]M)?+"
+_DAY: Final = r"(?:\d{4}[-/]\d\d[-/]\d\d|\d{8}|\d\d[./]\d\d[./]\d{4})"
+_ISO: Final = rf"{_DAY}[T ]{_CLOCK}(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?"
 _MONTHS: Final = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _SYSLOG: Final = rf"{_MONTHS} [ \d]\d {_CLOCK}"
 _DATE: Final = rf"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) {_SYSLOG}(?: [A-Z]{{2,5}})? \d{{4}}"
@@ -58,9 +61,10 @@ _IN_DOCKER: Final = '{"log":"'
 IN_JSON: Final = (_IN_DOCKER, '"stdout', ".stdout", '"msg"')
 _DOCKER: Final = re.compile(rf'\{{"log":({_STRING}),"stream":"[a-z]+",(?:"attrs":\{{.*\}},)?"time":"[^"]*"\}}\s*')
 _TIMED: Final = rf"[ \t#=*-]*[\[(]?{TIME}[\])]?"
-_FRAME: Final = re.compile(r"[ \t]*[=#*~_-]{3,}[ \t]*")
+_FRAME: Final = r"[ \t]*[=#*~_-]{3,}[ \t]*"
+_FRAMED: Final = re.compile(rf"^{_FRAME}\n[{_MARKS}]*(.*)\n{_FRAME}$", re.MULTILINE)
 _TIMED_NAME: Final = re.compile(rf"{_TIMED}[ \t]*[-:|,]?[ \t]*([^\W\d_](?:[\w.-]{{0,61}}\w)?)[ \t#=*:-]*")
-_TITLE: Final = re.compile(r"[ \t]*([=#*~>-])\1++[ \t]++(.{1,200})")
+_TITLE: Final = re.compile(r"[ \t]*([=#*~>-])\1++>?[ \t]++(.{1,200})")  # `tail` prints `==> file <==`
 _HEADING: Final = re.compile(rb"(#{1,6})[ \t]+(.{1,200})")  # of Markdown
 _OF_BLOCKS: Final = (b"```", b"~~~", b"\n## ")
 _PORT: Final = re.compile(r":(\d{1,5})\Z", re.ASCII)
@@ -77,6 +81,9 @@ _NO_NAMES: Final = frozenset(
     }
 )
 _LOGGED: Final = re.compile(rf"{_TIMED}[ \t]*")
+_COMMAND: Final = re.compile(  # of a shell, or a mere time
+    rf"\++ \S|\$ |[\w.-]+@[\w.-]+:\S{{0,200}}[#$] |\[[\w.-]+@[^\]]{{1,200}}\][#$] |{_TIMED}[ \t]*\Z"
+)
 
 
 class Text(NamedTuple):
@@ -188,6 +195,7 @@ def _strings(text: str) -> Iterator[Text]:
 def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
     """Return for each report of a file the words of the banner directly before it; those of a title are for all below.
 
+    Shell commands may be between. A title with other marks (`--- 800 ---`) is below the last one (`=== mysql ===`).
     A line of several `name=value` is a banner if it has the report's rate; else it may tell of the trial before. In
     Markdown the headings above the block of code are the title. Servers that share their words have their addresses.
     """
@@ -195,20 +203,23 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
         return [""] * len(reports)
     text = unpack(data, MAX_TEXT_BYTES)[0].replace(b"\r\r\n", b"\n").replace(b"\r\n", b"\n")
     lines = text.splitlines()
-    found, title, blocks = [], "", [*_blocks(lines)] if any(each in text for each in _OF_BLOCKS) else []
+    found, titles, blocks = [], dict[str, str](), [*_blocks(lines)] if any(each in text for each in _OF_BLOCKS) else []
     for report in reports:
         begin, *above = _from_below(lines[max(report.line - _SAMPLE, 0) : report.line])
         if logged := _LOGGED.match(begin):  # if every line of a log has a time, it is no part of a banner
             above = [_LOGGED.sub("", line, 1) for line in above]
-        nearest = f"== {above[1]}" if _FRAME.fullmatch(above[0]) and _FRAME.fullmatch(above[2]) else above[0]
-        if match := _TITLE.fullmatch(nearest.rstrip(" \t=#*~<-")):
-            title = _words(match[2])
+        above = [line for line in above if not _COMMAND.match(line)]
+        above = _FRAMED.sub(r"== \1", "\n".join(above)).split("\n")
+        nearest = [_TITLE.fullmatch(line.rstrip(_MARKS)) for line in above]
+        for match in filter(None, reversed([*takewhile(bool, nearest)])):
+            higher = [*titles.items()][: [*titles, match[1]].index(match[1])]
+            titles = dict(higher) | {match[1]: _words(match[2])}
         block = bisect_left(blocks, report.line, key=lambda each: each[1])
         if block < len(blocks) and blocks[block][0] < report.line:
-            title = _words(blocks[block][2])
-        timed = None if logged else _TIMED_NAME.fullmatch(nearest)
-        values = _VALUES.fullmatch(nearest) if report.facts.get("offered_rate") in _rates(nearest) else None
-        found.append(_words(timed[1]) if timed else _words(values[0]) if values else title)
+            titles = {"#": _words(blocks[block][2])}
+        timed = None if logged else _TIMED_NAME.fullmatch(above[0])
+        values = _VALUES.fullmatch(above[0]) if report.facts.get("offered_rate") in _rates(above[0]) else None
+        found.append(_words(timed[1]) if timed else _words(values[0]) if values else " ".join(titles.values()))
     return _with_servers(found, [json.loads(each.facts.get("details") or "{}").get("target") for each in reports])
 
 
@@ -242,9 +253,9 @@ def _blocks(lines: Iterable[bytes]) -> Iterator[tuple[int, int, str]]:
 
 
 def _from_below(lines: Sequence[bytes]) -> list[str]:
-    """Return the last four lines that are not blank, the last one first."""
+    """Return the last lines that are not blank, the last one first."""
     found = (line[:_LONGEST].decode("utf-8", "replace") for line in reversed(lines) if line.strip())
-    return [*islice(found, 4), "", "", "", ""][:4]
+    return [*islice(found, _ABOVE)] or [""]
 
 
 def _words(banner: str) -> str:

@@ -484,17 +484,21 @@ run_findings as (
 
 ),
 
-set_ups_in_order as (
+set_ups_of_runs as (
 
     select
         runs.configuration_id,
+        runs.is_told_by_order,
         count(*) as runs,
         min(run_capacity.rate) as lowest_rate,
-        max(run_capacity.rate) as highest_rate
+        max(run_capacity.rate) as highest_rate,
+        -- more than repetitions on a noisy machine, or runs on a coarse ramp, differ
+        max(run_capacity.rate) > 1.5 * min(run_capacity.rate)
+        and max(run_capacity.last_passing_rate) > min(run_capacity.first_exceeding_rate) as is_far_apart,
+        count(runs.server_config_id) = count(*) and count(distinct runs.server_config_id) = 1 as has_one_server_config
     from runs
-    left join run_capacity on runs.run_id = run_capacity.run_id
-    where runs.is_told_by_order
-    group by runs.configuration_id
+    left join run_capacity on runs.run_id = run_capacity.run_id and not run_capacity.is_disturbed
+    group by runs.configuration_id, runs.is_told_by_order
 
 ),
 
@@ -549,14 +553,16 @@ configuration_findings as (
     union all
     select
         configuration_id,
-        'runs_by_order' as finding,
-        -- more than repetitions on a noisy machine differ
-        case when highest_rate > 1.5 * lowest_rate then 'warning' else 'info' end as severity,
-        'No name tells a repetition: the order or the times of the trials do. Its ' || {{ counted('runs', 'run') }}
+        case when is_told_by_order then 'runs_by_order' else 'runs_disagree' end as finding,
+        case when is_far_apart then 'warning' else 'info' end as severity,
+        case
+            when is_told_by_order then 'No name tells a repetition: the order or the times of the trials do. Its '
+            else 'Only a number distinguishes the names of its runs, or nothing. Its '
+        end || {{ counted('runs', 'run') }}
         || ' reach ' || cast(round(lowest_rate) as bigint) || ' to ' || cast(round(highest_rate) as bigint)
         || '/s; if they are of different set-ups, distinguish them by name, sidecar or `path:`.' as detail
-    from set_ups_in_order
-    where highest_rate is not null
+    from set_ups_of_runs
+    where highest_rate is not null and (is_told_by_order or (is_far_apart and not has_one_server_config))
     union all
     select
         configuration_id,

@@ -8,6 +8,7 @@ from itertools import permutations, zip_longest
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,26 +19,7 @@ from dropline.ingest.formats.contents import OF_TEXT
 from dropline.ingest.show import show
 
 CAPTURES = Path(__file__).parents[1] / "captures"
-STAMP = "2026-11-22T10:{0:02}:{1:02}.1234567Z"
-# What stands before line {1} of minute {0}.
-PREFIXES = {
-    "GitHub Actions": STAMP + " ",
-    "gh run view": "bench\tRun dnsperf\t" + STAMP + " ",
-    "ISO in brackets": "[2026-11-22 10:{0:02}:{1:02},123] ",
-    "syslog": "Nov 22 10:{0:02}:{1:02} client dnsperf[123]: ",
-    "journald": "2026-11-22T10:{0:02}:{1:02}+00:00 client bench.sh[77]: ",
-    "ts": "Nov 22 10:{0:02}:{1:02} ",
-    "ts -s": "00:{0:02}:{1:02} ",
-    "ts %.s": "17951752{0:02}.{1:02}0000 ",
-    "docker compose": "bench-1  | ",
-    "docker compose -t": "bench-1  | " + STAMP + " ",
-    "kubectl": "[pod/bench-x7/bench] ",
-    "mail": "> ",
-    "answered mail": ">> ",
-    "comment": "# ",
-    "indented": "        ",
-    "a word": "out: ",
-}
+PREFIXES = yaml.safe_load(Path(__file__).with_name("banners.yml").read_text())["prefixes"]
 
 
 @cache
