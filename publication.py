@@ -110,10 +110,7 @@ def wal(database: Path) -> Path:
 
 
 def _all(home: Home) -> list[Publication]:
-    folder = home.root / "earlier"
-    if not folder.is_dir():
-        return []
-    found = ((_NAME.fullmatch(file.name), file) for file in folder.iterdir())
+    found = ((_NAME.fullmatch(file.name), file) for file in (home.root / "earlier").glob("*"))
     return sorted(Publication(int(match[1]), file) for match, file in found if match)
 
 

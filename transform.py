@@ -4,7 +4,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final, NamedTuple, Self
@@ -124,12 +124,11 @@ def _telling_of_interrupts() -> Iterator[Callable[[], bool]]:
 @contextmanager
 def _environment(values: dict[str, str]) -> Iterator[None]:
     before = {name: os.environ.get(name) for name in values}
-    folder = Path.cwd()
     os.environ.update(values)
     try:
-        yield
+        with chdir("."):  # dbt changes it
+            yield
     finally:
-        os.chdir(folder)
         for name, value in before.items():
             os.environ.pop(name)
             if value is not None:

@@ -198,8 +198,7 @@ class Snapshot:
     loadavg: str
     jiffies: dict[str, int]
     udp: dict[str, Counter[str]]
-    drops: int | None
-    cpu_s: float | None
+    of_server: dict[str, float]
 
     @classmethod
     def take(cls, server: int | None, generator: Sequence[str] = ()) -> Self:
@@ -216,8 +215,7 @@ class Snapshot:
             text_of(Path("/proc/loadavg")).strip(),
             jiffies,
             {role: _udp_counters(text) for role, text in texts.items()},
-            _socket_drops(text_of(network / "udp")) + _socket_drops(text_of(network / "udp6")) if server else None,
-            _cpu_s(server) if server else None,
+            {"sk_drops": _socket_drops(network), "server_cpu_s": _cpu_s(server)} if server else {},
         )
 
     def until(self, after: Self) -> dict[str, Any]:
@@ -230,10 +228,7 @@ class Snapshot:
             "cpu_mhz": _mean_mhz(),
             "temperature_c": _hottest_c(),
         }
-        if self.drops is not None and after.drops is not None:
-            said["sk_drops"] = after.drops - self.drops
-        if self.cpu_s is not None and after.cpu_s is not None:
-            said["server_cpu_s"] = round(after.cpu_s - self.cpu_s, 2)
+        said |= {name: round(after.of_server[name] - value, 2) for name, value in self.of_server.items()}
         return {name: value for name, value in said.items() if value is not None}
 
 
@@ -257,8 +252,9 @@ def _udp_counters(text: str) -> Counter[str]:
     return Counter({name: int(value) for name, value in pairs if name.endswith(_UDP_COUNTERS)})
 
 
-def _socket_drops(text: str) -> int:
-    return sum(int(line.split()[-1]) for line in text.splitlines()[1:])
+def _socket_drops(network: Path) -> int:
+    sockets = (line for name in ("udp", "udp6") for line in text_of(network / name).splitlines()[1:])
+    return sum(int(line.split()[-1]) for line in sockets)
 
 
 def _cpu_s(server: int) -> float:

@@ -96,12 +96,12 @@ class Dnsblast(Generator):
         """Return the command of one trial: it is interrupted a second after the trial's time."""
         address, _, port = self._plan.target.partition("#")
         limit = ["timeout", "--preserve-status", "--signal=INT", f"{duration_s + _DRAIN_S:g}"]
-        return [*limit, "dnsblast", address, f"{_count(rate, duration_s)}", f"{rate}", port or "53"]
+        return [*limit, "dnsblast", address, f"{round(rate * duration_s)}", f"{rate}", port or "53"]
 
     def sidecar(self, rate: int, duration_s: float, exit_code: int | None) -> dict[str, Any]:
         """Return how many queries were to be sent, and what ended the trial."""
         ended_by = f"SIGINT after {duration_s + _DRAIN_S:g} s" if exit_code else "itself"
-        return {"requests_planned": _count(rate, duration_s), "ended_by": ended_by}
+        return {"requests_planned": round(rate * duration_s), "ended_by": ended_by}
 
     def can_send(self, rate: int) -> bool:
         """Return whether dnsblast keeps going at a rate when it is behind.
@@ -128,10 +128,6 @@ class Dnsblast(Generator):
         if sending_s * number("least_sent_ratio_of_queries") * rate > planned:
             return None
         return super().read(output, rate, sidecar)
-
-
-def _count(rate: int, duration_s: float) -> int:
-    return round(rate * duration_s)
 
 
 GENERATORS: Final[dict[str, type[Generator]]] = {"perfdhcp": Perfdhcp, "dnsperf": Dnsperf, "dnsblast": Dnsblast}

@@ -47,10 +47,9 @@ def documents(data: bytes) -> Iterator[tuple[int, Node] | Reject]:
             # Otherwise a hostile text would be decoded to its end from each of its lines.
             if not following or faults == _MAX_FAULTS:
                 return
-            line += text.count("\n", begin, following.start())
-            place = following.start()
-            continue
-        yield line, Node(value)
+            end = following.start()
+        else:
+            yield line, Node(value)
         line += text.count("\n", begin, end)
         place = end
     if rest := text[place:].strip():

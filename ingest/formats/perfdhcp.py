@@ -46,13 +46,9 @@ def sniff(head: bytes) -> bool:
 
 
 def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
-    """Yield every report and a reject for every unusable part of `data`, in the order of the file.
-
-    Accepts UTF-8, UTF-16 with a byte order mark, and gzip of these, with LF, CRLF or CR. Never raises for bad input;
-    more than MAX_TEXT_BYTES of text is one reject.
-    """
+    """Yield every report, and a reject for every unusable part of `data`, in order; see `text.within`."""
     advice = "split the file between two reports, or leave out -x t and -x l"
-    return parts(data, lambda text: _parts(text, line), advice, MAX_TEXT_BYTES)
+    return parts(data, lambda text: _parts(text, line), advice)
 
 
 def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:

@@ -5,7 +5,6 @@ typed: each option is printed as ` -x value`, values are not quoted, the server 
 `--scenario` is printed as `-,`.
 """
 
-import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ from functools import lru_cache
 from itertools import compress
 from typing import Any, Final
 
-from dropline.ingest.formats.text import plural
+from dropline.ingest.formats.text import plural, real
 
 Pair = tuple[str, str]
 
@@ -196,11 +195,8 @@ def _method(options: Options, every: Mapping[str, list[str]]) -> Iterator[str]:
 
 def _number(text: str | None) -> float | None:
     """Return a positive number that fits a counter of perfdhcp, else None."""
-    try:
-        value = float(text or "")
-    except ValueError:
-        return None
-    return value if math.isfinite(value) and 0 < value < 1e15 else None
+    value = real(text)
+    return value if value and 0 < value < 1e15 else None
 
 
 def _short(value: float) -> str:

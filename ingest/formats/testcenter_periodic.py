@@ -96,13 +96,10 @@ class _Subscription:
             return None
         if not self.table or not self.kind:
             return Reject(row.number, f"not of a section: {row.quoted}", _EXPECTED)
-        record = self.table.record(row)
+        record = self.table.record(row, self.trial)
         if isinstance(record, Reject):
-            self.trial.lack(row.number)
             self.broken.add(self.kind)
             return record
-        if record.cut is not None:
-            self.trial.cut(row.number)
         key = self.kind, record.words("resultobject") or ""
         self.times[key] += 1
         t_s = self.record or self.times[key]

@@ -55,9 +55,6 @@ def parse(data: bytes) -> Parts:
     if fault or len(content) > MAX_TABLE_BYTES:
         yield fault or Reject(1, f"more than {MAX_TABLE_BYTES // 1024**2} MiB", "save the results of fewer tests")
         return
-    if not content.startswith(_MAGIC):
-        yield Reject(1, "not an SQLite database", "ingest the .db file that TestCenter has saved")
-        return
     found = 0
     try:
         with _opened(content) as connection:

@@ -6,6 +6,7 @@ import json
 import math
 import re
 import zlib
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -233,12 +234,9 @@ def without_runs_of_rejects(found: Iterable[Part | Reject], expected: str) -> It
 
 
 def _as_one(rejects: Iterator[Reject]) -> Reject:
-    first = last = next(rejects)
-    more = 0
-    for more, last in enumerate(rejects, 1):  # noqa: B007
-        pass
-    reason = f"{first.reason}; and {more} more up to line {last.line}" if more else first.reason
-    return Reject(first.line, reason, first.hint)
+    first, last = next(rejects), deque(enumerate(rejects, 1), maxlen=1)
+    more = "".join(f"; and {number} more up to line {reject.line}" for number, reject in last)
+    return Reject(first.line, first.reason + more, first.hint)
 
 
 def few_rejects(found: Iterator[Part | Reject], advice: str) -> Iterator[Part | Reject]:

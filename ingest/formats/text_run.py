@@ -178,11 +178,7 @@ class TextRun(Draft, ABC):
 
     @classmethod
     def parse(cls, data: bytes, line: int = 1) -> Parts:
-        """Yield the result of each process in `data`, in order; the text begins at line `line`.
-
-        Accepts UTF-8, UTF-16 with a byte order mark, and gzip of these, with LF, CRLF or CR. Never raises for bad
-        input; more than MAX_TEXT_BYTES of text is one reject.
-        """
+        """Yield the result of each process in `data`, in order; the text begins at line `line`; see `text.within`."""
         advice = "split the file between two reports, or log fewer lines"
         return parts(cls.prepared(data), lambda text: _trials(text, cls, line), advice)
 

@@ -291,31 +291,24 @@ class Table:
 
     def records(self, trial: Trial | None = None) -> tuple[list[Record], list[Reject]]:
         """Return the records and the rejects of the rows; record unusable and truncated rows in the trial."""
-        records: list[Record] = []
-        faults: list[Reject] = []
-        for row in self.rows:
-            record = self.record(row)
-            if isinstance(record, Reject):
-                faults.append(record)
-            else:
-                records.append(record)
-            if trial and isinstance(record, Reject):
-                trial.lack(row.number)
-            elif trial and not row.ended:
-                trial.cut(row.number)
-        return records, faults
+        found = [self.record(row, trial) for row in self.rows]
+        return [row for row in found if isinstance(row, Record)], [row for row in found if isinstance(row, Reject)]
 
-    def record(self, row: Line) -> Record | Reject:
-        """Return a row as a record, or a reject if its cells do not match the header."""
+    def record(self, row: Line, trial: Trial | None = None) -> Record | Reject:
+        """Return a row as a record, or a reject if its cells do not match the header; note that in the trial."""
         width = len(self.columns.keys)
         cells = [cell.strip() for cell in row.cells]
         if len(cells) < width or any(cells[width:]):
+            if trial:
+                trial.lack(row.number)
             reason = f"row of {len(cells)} cells, its header in line {self.line} has {width}: {quote(','.join(cells))}"
             return Reject(
                 row.number, reason, "a value with a comma or a space has shifted the others, or the row is cut off"
             )
         if row.ended:
             return Record(row.number, self.columns, cells[:width])
+        if trial:
+            trial.cut(row.number)
         return Record(row.number, self.columns, [*cells[: width - 1], ""], cut=cells[width - 1])
 
 

@@ -6,11 +6,12 @@ file that is not what it should be.
 """
 
 import json
-import math
 import re
 from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple, TypeVar
+
+from dropline.ingest.formats.text import count, items, real
 
 Facts = dict[str, Any]
 Parser = Callable[[bytes], Facts]  # may raise FactError
@@ -128,7 +129,7 @@ def document(data: bytes, command: str) -> Any:
 
 def entries(value: Any) -> list[Facts]:
     """Return the objects of a JSON list, or nothing for any other value."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    return [item for item in items(value) if isinstance(item, dict)]
 
 
 def word(value: Any, longest: int = 200) -> str | None:
@@ -143,20 +144,14 @@ def word(value: Any, longest: int = 200) -> str | None:
 
 def whole(value: Any, most: int = _MAX_COUNT) -> int | None:
     """Return a whole number from 0 to `most`, from a number or decimal digits."""
-    if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,20}\s*", value, re.ASCII):
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
-        return None
-    return int(value)
+    found = count(value.strip() if isinstance(value, str) else value)
+    return found if found is not None and found <= most else None
 
 
 def number(value: Any) -> float | None:
     """Return a finite number above 0, with a decimal point or, in some locales, a comma."""
-    try:
-        found = float(value.replace(",", ".") if isinstance(value, str) else value)
-    except (TypeError, ValueError, OverflowError, AttributeError):
-        return None
-    return found if 0 < found < math.inf and not isinstance(value, bool) else None
+    found = real(value.replace(",", ".") if isinstance(value, str) else value)
+    return found if found and found > 0 else None
 
 
 def size_bytes(value: Any) -> int | None:

@@ -42,7 +42,7 @@ _TRANSLATED: Final = (
     ("Hypervisor vendor", r"Constructeur d'hyperviseur|超管理器厂商"),
 )
 _DMI_BLOCK: Final = re.compile(r"^Handle 0x[0-9A-Fa-f]+,.*\n(.+)\n((?:[ \t].*(?:\n|\Z))*)", re.MULTILINE)
-_MEMINFO: Final = re.compile(r"^(\w+):\s+([0-9]{1,18})(?: (kB))?\s*$", re.MULTILINE | re.ASCII)
+_MEMINFO: Final = re.compile(r"^(\w+):\s+([0-9]{1,15})(?: (kB))?\s*$", re.MULTILINE | re.ASCII)
 _NO_DISK: Final = re.compile(r"(?:zram|ram|loop|nbd|fd|sr)[0-9]+")  # backed by memory or files
 _SPEED: Final = re.compile(r"([0-9]{1,9})Mb/s")
 _PCI_DEVICE: Final = re.compile(
@@ -212,9 +212,7 @@ def dmidecode(data: bytes) -> Facts:
 @source("meminfo", rb"MemTotal:\s+[0-9]", "meminfo", "cat /proc/meminfo")
 def meminfo(data: bytes) -> Facts:
     """Return the memory usable by the kernel, where kB means KiB, and the part reserved for huge pages."""
-    said = {
-        name: whole(int(amount) * (1024 if kib else 1), 2**62) for name, amount, kib in _MEMINFO.findall(text(data))
-    }
+    said = {name: int(amount) * (1024 if kib else 1) for name, amount, kib in _MEMINFO.findall(text(data))}
     require(said.get("MemTotal"), "/proc/meminfo, with a line `MemTotal: N kB`")
     return known(
         memory_bytes=said["MemTotal"],

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections import ChainMap
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -65,7 +66,7 @@ def host(files: Mapping[str, bytes]) -> tuple[Row, list[Reject]]:
     row: Row = {column: _first(found, column, kinds) for column, kinds in PRECEDENCE.items()}
     row["disks"] = ", ".join(row["disks"])[:1000] if row["disks"] else None
     row |= _nic(found)
-    row["packages"] = _packages(found)
+    row["packages"] = sorted(ChainMap(*(facts.get("packages", {}) for _, _, facts in found)).items()) or None
     row["host_id"] = _identity(row, [facts[key] for _, _, facts in found for key in _FIRMWARE if key in facts])
     row["facts"] = _rest(found)
     return row, rejects
@@ -78,11 +79,8 @@ def _is_absent(data: bytes) -> bool:
 
 
 def _first(found: _Found, column: str, kinds: tuple[str, ...]) -> Any:
-    for kind in kinds:
-        for own_kind, _, facts in found:
-            if own_kind == kind and column in facts:
-                return facts[column]
-    return None
+    told = (facts for kind in kinds for own_kind, _, facts in found if own_kind == kind)
+    return next((facts[column] for facts in told if column in facts), None)
 
 
 def _nic(found: _Found) -> Row:
@@ -106,13 +104,6 @@ def _nic(found: _Found) -> Row:
         "nic_driver": best.get("driver"),
         "nic_speed_mbps": best.get("speed_mbps"),
     }
-
-
-def _packages(found: _Found) -> list[tuple[str, str]] | None:
-    packages: dict[str, str] = {}
-    for _, _, facts in found:
-        packages = facts.get("packages", {}) | packages
-    return sorted(packages.items()) or None
 
 
 def _identity(row: Row, firmware: list[str]) -> str:

@@ -32,10 +32,7 @@ _UNITS: Final = {
     "Seconds": "s",
     "Milliseconds": "ms",
     "Microseconds": "us",
-    "Count": None,
-    "None": None,
-    "No unit": None,
-    "": None,
+    **dict.fromkeys(("Count", "None", "No unit", "")),
 }
 
 
