@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.ramps import LIMIT, SHAPES, TRIAL_NOISE_RATIO
+from dropline.ingest.campaign import Method
 from dropline.measure.gate import share_slower
 from dropline.measure.judged import Capacity, capacities, rates_of_runs
 from dropline.measure.search import Goal, Plan, Trial, bracket, next_rate
@@ -30,7 +31,6 @@ WIDTHS: Final = (0.02, 0.05)
 DISTURBED: Final = 0.05
 TRUTH: Final = (1 - LIMIT) * KNEE
 GOAL: Final = Goal("isc", LIMIT, "worst_exchange", 0.001)
-METHOD: Final = (1, 1, 5)
 BIAS: Final = 0.005  # promised maximum
 BENCHES: Final = 30
 DROP: Final = 0.03  # the gate's threshold
@@ -87,7 +87,7 @@ def simulate(shape: str, width: float, disturbed: float = 0, sets: int = SETS, r
         for server, found in enumerate(servers)
         for number, trials in enumerate(found)
     ]
-    judged = capacities(told, [GOAL], METHOD)
+    judged = capacities(told, [GOAL], Method())
     trials = [len(found) for found in (run for server in servers for run in server)]
     rates = [each.rate for each in judged if each.rate is not None]
     return Outcome(

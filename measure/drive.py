@@ -320,9 +320,7 @@ class _Measurement:
         complete = [each for each in runs if self._is_complete(each, runs)]
         in_time = sorted(complete, key=self.folder.begun_at)
         told = [(each.configuration, number, self._trials(each)) for number, each in enumerate(in_time)]
-        method = self.plan.method
-        discarded = (method.discard_lowest, method.discard_highest, method.discard_from_runs)
-        return capacities(told, self.plan.loss_goals, discarded)
+        return capacities(told, self.plan.loss_goals, self.plan.method)
 
     def _remarks(self) -> list[str]:
         if self._highest() == self.plan.rates.highest:

@@ -112,10 +112,7 @@ def judge(warehouse: Warehouse, baseline: str, candidate: str | None, drop: floa
             f"no configuration of {candidate!r} was also measured in {baseline!r} at {judged_at}: both must have "
             "the same backend, threads, testbed, generator and options"
         )
-    verdicts = [pair.verdict(drop) for pair in pairs]
-    return [
-        Judged(pair, verdict, _sentence(pair, verdict, drop)) for pair, verdict in zip(pairs, verdicts, strict=True)
-    ]
+    return [Judged(pair, verdict := pair.verdict(drop), _sentence(pair, verdict, drop)) for pair in pairs]
 
 
 def newest(warehouse: Warehouse, baseline: str) -> str:

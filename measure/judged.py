@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 import duckdb
 import pyarrow as pa
 
+from dropline.ingest.campaign import Method
 from dropline.measure.macros import looked_up, query
 from dropline.measure.search import Goal, Trial
 
@@ -50,16 +51,11 @@ Told = tuple[str, int, "Iterable[Trial]"]
 """A run: its configuration, number and trials. Run numbers are unique and ascend in time."""
 
 
-def capacities(runs: Iterable[Told], goals: Iterable[Goal], discarded: tuple[int, int, int]) -> list[Capacity]:
-    """Judge runs.
-
-    `discarded` is the campaign's method: runs left out at the low and the high end, and the minimum number of runs for
-    it.
-    """
-    method = dict(zip(("discard_lowest", "discard_highest", "discard_from_runs"), discarded, strict=True))
+def capacities(runs: Iterable[Told], goals: Iterable[Goal], method: Method) -> list[Capacity]:
+    """Judge runs by the campaign's method."""
     with duckdb.connect() as connection:
         connection.register("run_capacity", rates_of_runs(runs, goals))
-        connection.register("method", pa.Table.from_pylist([method]))
+        connection.register("method", pa.Table.from_pylist([method.model_dump()]))
         connection.execute(looked_up())
         return [Capacity(*row) for row in connection.execute(query("models/capacities")).fetchall()]
 

@@ -1,8 +1,6 @@
 """Tool outputs within a file: with prefixes, in JSON, or mixed with the outputs of other tools.
 
-A text from several tools is cut where another tool's lines begin, and each piece goes to its own reader. Text readers
-declare `LINES`, a pattern of line beginnings printed only by their tool or by few others, and `CLUES`, strings at least
-one of which is in each of these lines.
+A text from several tools is cut where another tool's lines begin, and each piece goes to its own reader.
 """
 
 import re

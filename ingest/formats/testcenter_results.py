@@ -22,7 +22,6 @@ from dropline.ingest.formats.throughput import MAX_TABLE_BYTES, Columns, Record,
 NAME = "testcenter_results"
 
 _MAGIC: Final = b"SQLite format 3\0"
-_HEADER_BYTES: Final = 100
 _SECONDS: Final = 5.0
 _STEPS_BETWEEN_CHECKS: Final = 20_000
 _MAX_ROWS: Final = 50_000
@@ -69,8 +68,7 @@ def parse(data: bytes) -> Parts:
 @contextmanager
 def _opened(content: bytes) -> Iterator[sqlite3.Connection]:
     # An in-memory database has no write-ahead log; the header must not ask for one.
-    if len(content) >= _HEADER_BYTES:
-        content = content[:18] + b"\1\1" + content[20:]
+    content = content[:18] + b"\1\1" + content[20:]
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.deserialize(content)
         connection.execute("pragma trusted_schema = off")
