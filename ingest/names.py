@@ -95,9 +95,8 @@ _NOISE: Final = frozenset(
 # Nor does a number after one of these words, as in `node-1`, count repetitions.
 _PLACES: Final = _QUANTITY | frozenset(
     {
-        *("build", "cfg", "conf", "config", "device", "dut", "gen", "generator", "host", "issue", "kw", "lab"),
-        *("machine", "mr", "node", "option", "patch", "pr", "profile", "release", "setup", "site", "variant", "vm"),
-        "week",
+        *("build", "cfg", "conf", "config", "device", "dut", "gen", "generator", "host", "issue", "lab", "machine"),
+        *("mr", "node", "option", "patch", "pr", "profile", "release", "setup", "site", "variant", "vm"),
     }
 )
 # In a file's name these may count the trials.
