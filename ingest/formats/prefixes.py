@@ -210,7 +210,7 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
             above = [_LOGGED.sub("", line, 1) for line in above]
         above = [line for line in above if not _COMMAND.match(line)]
         above = _FRAMED.sub(r"== \1", "\n".join(above)).split("\n")
-        nearest = [_TITLE.fullmatch(line.rstrip(_MARKS)) for line in above]
+        nearest = (_TITLE.fullmatch(line.rstrip(_MARKS)) for line in above)
         for match in filter(None, reversed([*takewhile(bool, nearest)])):
             higher = [*titles.items()][: [*titles, match[1]].index(match[1])]
             titles = dict(higher) | {match[1]: _words(match[2])}
