@@ -210,6 +210,7 @@ class _Split:
             runs = slice(first, end)
             distances = self.scaled[runs] - grid[(self.sums[end] - self.sums[first]).argmin()]
             outliers = distances**2 > COST_BOUND
+            outliers &= 2 * outliers.sum() < outliers.size  # no half of the runs departs from the other
             dips[runs] = outliers & (distances < 0)
             levels[runs] = self.series[runs][~outliers].mean()
         return levels, dips

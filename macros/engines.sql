@@ -47,19 +47,6 @@
     )
 {%- endmacro %}
 
-{#- The values of a group, each once, in alphabetical order. -#}
-{% macro sorted_set(value) -%}
-    {{ adapter.dispatch('sorted_set', 'dropline')(value) }}
-{%- endmacro %}
-
-{% macro duckdb__sorted_set(value) -%}
-    list_sort(list_distinct(list({{ value }})))
-{%- endmacro %}
-
-{% macro spark__sorted_set(value) -%}
-    array_sort(collect_set({{ value }}))
-{%- endmacro %}
-
 {#- The first so many of a list. -#}
 {% macro first_of(list, count) -%}
     {{ adapter.dispatch('first_of', 'dropline')(list, count) }}
@@ -115,31 +102,6 @@
         {{ names | length }}
         {%- for name in names %}, '{{ name }}', {{ expressions[loop.index0] }}{% endfor %}
     ) as (item, value)
-{%- endmacro %}
-
-{#- The value of the row whose `place` is highest, or lowest, among the rows that have both. -#}
-{% macro value_at_highest(value, place) -%}
-    {{ adapter.dispatch('value_at_highest', 'dropline')(value, place) }}
-{%- endmacro %}
-
-{% macro duckdb__value_at_highest(value, place) -%}
-    arg_max({{ value }}, {{ place }})
-{%- endmacro %}
-
-{% macro spark__value_at_highest(value, place) -%}
-    max_by({{ value }}, case when {{ value }} is not null then {{ place }} end)
-{%- endmacro %}
-
-{% macro value_at_lowest(value, place) -%}
-    {{ adapter.dispatch('value_at_lowest', 'dropline')(value, place) }}
-{%- endmacro %}
-
-{% macro duckdb__value_at_lowest(value, place) -%}
-    arg_min({{ value }}, {{ place }})
-{%- endmacro %}
-
-{% macro spark__value_at_lowest(value, place) -%}
-    min_by({{ value }}, case when {{ value }} is not null then {{ place }} end)
 {%- endmacro %}
 
 {#- The numbers of a group, multiplied. -#}

@@ -83,10 +83,10 @@ summed_up as (
         count(*) filter (where place = 'below') as cases_below,
         min(recomputed) as recomputed_low,
         max(recomputed) as recomputed_high,
-        {{ value_at_highest('place', 'recomputed') }} as place_of_highest,
+        max_by(place, recomputed) as place_of_highest,
         {{ joined_texts('arithmetic', '; ', 'case_number') }} as every_case,
-        'lowest ' || {{ value_at_lowest('arithmetic', 'recomputed') }}
-        || '; highest ' || {{ value_at_highest('arithmetic', 'recomputed') }} as ends
+        'lowest ' || min_by(arithmetic, recomputed)
+        || '; highest ' || max_by(arithmetic, recomputed) as ends
     from placed
     group by claim_id, tolerance_percent
 

@@ -86,8 +86,8 @@ trials_at_one_rate as (
         trials.offered_rate,
         min(trials.loss_worst_exchange) as lowest_loss,
         max(trials.loss_worst_exchange) as highest_loss,
-        {{ value_at_lowest('trials.requests_sent', 'trials.loss_worst_exchange') }} as sent_at_lowest,
-        {{ value_at_highest('trials.requests_sent', 'trials.loss_worst_exchange') }} as sent_at_highest,
+        min_by(trials.requests_sent, trials.loss_worst_exchange) as sent_at_lowest,
+        max_by(trials.requests_sent, trials.loss_worst_exchange) as sent_at_highest,
         count(trials.server_config_id) = count(*) and count(distinct trials.server_config_id) = 1
             as has_one_server_config
     from trials
@@ -470,9 +470,9 @@ run_findings as (
         run_id,
         'trials_disagree' as finding,
         case when bool_and(has_one_server_config) then 'info' else 'warning' end as severity,
-        'Trials of one run at ' || {{ short_number(value_at_highest('offered_rate', 'difference')) }} || '/s lost '
-        || {{ percent(value_at_highest('lowest_loss', 'difference')) }} || ' and '
-        || {{ percent(value_at_highest('highest_loss', 'difference')) }}
+        'Trials of one run at ' || {{ short_number('max_by(offered_rate, difference)') }} || '/s lost '
+        || {{ percent('max_by(lowest_loss, difference)') }} || ' and '
+        || {{ percent('max_by(highest_loss, difference)') }}
         || ', more than chance explains: '
         || case
             when bool_and(has_one_server_config)

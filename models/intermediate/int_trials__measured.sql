@@ -48,8 +48,8 @@ exchange_totals as (
         trial_id,
         max(sent) filter (where position = 0) as first_sent,
         count(*) filter (where position <= 1) as lease_exchanges,
-        {{ value_at_highest('received', 'position') }} filter (where position <= 1) as last_received,
-        {{ value_at_highest('received - coalesce(rejected, 0)', 'position') }} filter (where position <= 1)
+        max_by(received, position) filter (where position <= 1 and received is not null) as last_received,
+        max_by(received - coalesce(rejected, 0), position) filter (where position <= 1 and received is not null)
             as completed_exchanges,
         -- a DHCPv4 RELEASE is never answered, so its "drops" are no loss
         max(drops / nullif(sent, 0)) filter (where exchange <> 'RELEASE') as loss_worst_exchange,

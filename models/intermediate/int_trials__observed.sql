@@ -59,11 +59,11 @@ summaries as (
         max(value) filter (where metric = 'outstanding_window' and is_of_whole) as outstanding_window,
         case when bool_or(is_of_rcode) then coalesce(sum(value) filter (where is_unexpected), 0) end
             as unexpected_answers,
-        {{ value_at_highest('label', 'value') }} filter (where is_unexpected) as unexpected_rcode,
+        max_by(label, value) filter (where is_unexpected) as unexpected_rcode,
         -- the first interval may begin before the first request, and nothing is sent in those behind the last
         (
             sum(value) filter (where is_of_interval)
-            - {{ value_at_lowest('value', 't_s') }} filter (where is_of_interval)
+            - min_by(value, t_s) filter (where is_of_interval)
         ) / nullif(
             max(t_s) filter (where is_of_interval and value > 0) - min(t_s) filter (where is_of_interval), 0
         ) as send_rate

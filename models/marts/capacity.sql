@@ -54,7 +54,7 @@ judged as (
     select
         configuration_id,
         loss_goal,
-        {{ sorted_set('finding') }} as findings,
+        array_sort(array_distinct(array_agg(finding))) as findings,
         case
             when bool_or(severity = 'suspect') then 'suspect'
             when bool_or(severity = 'warning') then 'warn'

@@ -16,7 +16,7 @@ figures as (
 
     select
         claim_id,
-        {{ sorted_set('figure_id') }} as figure_ids
+        array_sort(array_distinct(array_agg(figure_id))) as figure_ids
     from {{ ref('reported_claim_terms') }}
     where figure_id is not null
     group by claim_id

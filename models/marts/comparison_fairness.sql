@@ -66,7 +66,7 @@ summarised as (
         factor,
         configuration_id_a,
         configuration_id_b,
-        {{ value_at_lowest('grade', 'grade_rank') }} as grade,
+        min_by(grade, grade_rank) as grade,
         count(*) as differences,
         count(*) filter (where grade = 'unfair') as unfair_differences,
         count(*) filter (where grade = 'unknown') as unknown_differences,
@@ -93,7 +93,7 @@ silent_aspects as (
     select
         numbered_pairs.configuration_id_a,
         numbered_pairs.configuration_id_b,
-        {{ sorted_set('silences.aspect') }} as unstated_aspects
+        array_sort(array_distinct(array_agg(silences.aspect))) as unstated_aspects
     from silences
     inner join numbered_pairs on silences.pair_number = numbered_pairs.pair_number
     group by numbered_pairs.configuration_id_a, numbered_pairs.configuration_id_b

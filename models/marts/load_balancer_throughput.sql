@@ -36,7 +36,7 @@ trial_findings as (
 
     select
         trial_id,
-        {{ sorted_set('finding') }} as findings,
+        array_sort(array_distinct(array_agg(finding))) as findings,
         case
             when bool_or(severity = 'suspect') then 'suspect'
             when bool_or(severity = 'warning') then 'warn'

@@ -150,7 +150,7 @@ findings_of_throughput as (
 
     select
         loaded_trials.configuration_id,
-        {{ sorted_set('findings.finding') }} as findings,
+        array_sort(array_distinct(array_agg(findings.finding))) as findings,
         case
             when bool_or(findings.severity = 'suspect') then 'suspect'
             when bool_or(findings.severity = 'warning') then 'warn'

@@ -93,10 +93,10 @@ bounds as (
             where relevant_upper_bound is null or offered_rate < relevant_upper_bound
         ) as relevant_lower_bound,
         any_value(relevant_upper_bound) as relevant_upper_bound,
-        {{ value_at_highest('achieved_rate', 'offered_rate') }} filter (
-            where relevant_upper_bound is null or offered_rate < relevant_upper_bound
+        max_by(achieved_rate, offered_rate) filter (
+            where (relevant_upper_bound is null or offered_rate < relevant_upper_bound) and achieved_rate is not null
         ) as conditional_throughput,
-        {{ value_at_highest('trials', 'offered_rate') }} filter (
+        max_by(trials, offered_rate) filter (
             where relevant_upper_bound is null or offered_rate < relevant_upper_bound
         ) as lower_bound_trials,
         any_value(trials) filter (where offered_rate = relevant_upper_bound) as upper_bound_trials

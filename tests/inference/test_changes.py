@@ -187,6 +187,10 @@ def test_a_rise_from_nothing_is_infinite():
 def test_four_runs_show_a_change_that_leaves_no_doubt():
     assert places([1000, 1001, 801, 799]) == [2]
     assert places([1000, 1040, 960, 940]) == []
+    runs = np.array([1060.6, 1054.4, 1119.1, 1121.7])
+    found = trend(runs, brackets=Brackets(0.98 * runs, 1.02 * runs, np.array([1e3, 1e3, 1010, 1010]), np.full(4, 1250.0)))
+    assert not found.changes
+    assert not found.dips.any()  # neither half departs from the other
 
 
 @pytest.mark.parametrize(
