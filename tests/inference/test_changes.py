@@ -188,7 +188,8 @@ def test_four_runs_show_a_change_that_leaves_no_doubt():
     assert places([1000, 1001, 801, 799]) == [2]
     assert places([1000, 1040, 960, 940]) == []
     runs = np.array([1060.6, 1054.4, 1119.1, 1121.7])
-    found = trend(runs, brackets=Brackets(0.98 * runs, 1.02 * runs, np.array([1e3, 1e3, 1010, 1010]), np.full(4, 1250.0)))
+    first, last = np.array([1000.0, 1000.0, 1010.0, 1010.0]), np.full(4, 1250.0)
+    found = trend(runs, brackets=Brackets(0.98 * runs, 1.02 * runs, first, last))
     assert not found.changes
     assert not found.dips.any()  # neither half departs from the other
 
