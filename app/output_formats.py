@@ -50,10 +50,10 @@ def encoded(rows: pa.Table, form: str) -> bytes:
 
 def named_apart(rows: pa.Table) -> pa.Table:
     """Return the rows with a number after each column name that repeats an earlier one."""
-    names: list[str] = []
+    names: dict[str, None] = {}
     for name in rows.column_names:
-        names.append(next(each for each in chain([name], (f"{name}_{n}" for n in count(2))) if each not in names))
-    return rows.rename_columns(names)
+        names[next(each for each in chain([name], (f"{name}_{n}" for n in count(2))) if each not in names)] = None
+    return rows.rename_columns([*names])
 
 
 def _with_intervals_as_text(rows: pa.Table) -> pa.Table:
@@ -92,8 +92,9 @@ def _table(rows: pa.Table) -> str:
     right = [
         pa.types.is_integer(f.type) or pa.types.is_floating(f.type) or pa.types.is_decimal(f.type) for f in rows.schema
     ]
-    lines = [[printable(_cell(value)) for value in row.values()] for row in rows.to_pylist()]
-    widths = [max(map(len, column)) for column in zip(*([rows.column_names, *lines]), strict=True)]
+    texts = ([_cell(value) for value in row.values()] for row in rows.to_pylist())
+    names, *lines = printable([rows.column_names, *texts])
+    widths = [max(map(len, column)) for column in zip(names, *lines, strict=True)]
 
     def laid_out(cells: list[str]) -> str:
         padded = (
@@ -104,7 +105,7 @@ def _table(rows: pa.Table) -> str:
 
     rule = "  ".join("-" * width for width in widths) + "\n"
     count = f"({rows.num_rows} row{'s' if rows.num_rows != 1 else ''})\n"
-    return laid_out(rows.column_names) + rule + "".join(map(laid_out, lines)) + count
+    return laid_out(names) + rule + "".join(map(laid_out, lines)) + count
 
 
 def _cell(value: Any) -> str:

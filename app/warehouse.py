@@ -30,6 +30,7 @@ _CLOSED: Final[Limits] = {
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
 }
+MOST_COLUMNS: Final = 1000  # of an answer to a visitor
 _BATCH_ROWS: Final = 2048
 warnings.filterwarnings("ignore", "Arrow output on a DB-API result")  # it costs a copy of few rows
 
@@ -145,7 +146,7 @@ class Warehouse:
                 raise QueryRefused(str(error)) from error
 
     def ask(self, text: str, most_rows: int, most_bytes: int) -> Answer:
-        """Answer one untrusted SELECT with at most so many rows and bytes; the last 2,048 rows may exceed the bytes.
+        """Answer one untrusted SELECT with at most so many rows and bytes, and `MOST_COLUMNS` columns.
 
         Unlike `query` refuse EXPLAIN (which can create what it analyses) and anything that reveals facts about the
         machine: see app/sql_guard.py.
@@ -188,6 +189,8 @@ def _read(reader: pa.RecordBatchReader, most_rows: int, most_bytes: int) -> Answ
     """Return the first rows of `reader`; the rest is never computed."""
     import pyarrow as pa
 
+    if len(reader.schema) > MOST_COLUMNS:
+        raise QueryRefused(f"The answer has {len(reader.schema):,} columns; name at most {MOST_COLUMNS:,} of them.")
     batches, rows, size = [], 0, 0
     for batch in reader:
         batches.append(batch)
@@ -196,6 +199,10 @@ def _read(reader: pa.RecordBatchReader, most_rows: int, most_bytes: int) -> Answ
             break
     table = pa.Table.from_batches(batches, reader.schema)
     kept = table.slice(0, most_rows)
+    while kept.num_rows and kept.nbytes > most_bytes:
+        kept = kept.slice(0, kept.num_rows // 2)
+    if rows and not kept.num_rows:
+        raise QueryRefused(f"One row has more than {most_bytes // 2**20} MiB: ask for shorter texts or lists.")
     return Answer(kept, cut=rows > most_rows or size > most_bytes)
 
 

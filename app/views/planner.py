@@ -192,7 +192,7 @@ SUGGESTED: Final[dict[str, tuple[str, Callable[[dict[str, Any]], str], str, str]
 
 def _ask(parameter: planner.Parameter, width: int | Literal["stretch"] = "stretch") -> float:
     if parameter.unit == "version":
-        return st.segmented_control(
+        chosen = st.segmented_control(
             parameter.label,
             [4, 6],
             default=int(parameter.default),
@@ -201,6 +201,7 @@ def _ask(parameter: planner.Parameter, width: int | Literal["stretch"] = "stretc
             help=parameter.help,
             bind="query-params",
         )
+        return chosen or parameter.default  # an address may name none: `?ip_version=`
     text = st.text_input(
         parameter.label,
         value=planner.written(parameter.name, parameter.default),

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 NAME = "dnsperf"
 
 _SECRET: Final = re.compile(r"(?<!\S)(-y ?(?:[^\s:]+:)+)[^\s:]+")
-_RCODE: Final = re.compile(r"([A-Za-z]\w*) (\d{1,18}) \(")
+_RCODE: Final = re.compile(r"\b([A-Za-z]\w*) (\d{1,18}) \(")
 _DECIMAL: Final = r"(\d{1,12}\.\d{1,6})"  # the tools print six places; people may round them
 _SHORT: Final = re.compile(r"\.\d{1,5}\Z", re.ASCII)
-_BEHIND: Final = re.compile(r"(?<=\d)u\b|[ \t]+#.*", re.ASCII)  # the letter of a wrong printf format; a remark
+_BEHIND: Final = re.compile(r"(?<=\d)u\b|(?<![ \t])[ \t]+#.*", re.ASCII)  # a wrong printf format; a remark
 _SHARE: Final = r"(\d{1,18})(?: +\((?:\d+\.\d+|-?nan|inf)%\))?"
 _VALUES: Final[dict[str, re.Pattern[str]]] = {
     key: re.compile(pattern, re.ASCII)

@@ -221,7 +221,7 @@ def test_a_preset_sets_all_inputs(open_page, published_home):
 
 
 def test_configurations_are_parted_by_the_need_and_the_ip_version(open_page, warehouse_home):
-    page = open_page(warehouse_home, "planner", down_clients="3000000")
+    page = open_page(warehouse_home, "planner", down_clients="3000000", ip_version="")
     enough, slow = [each.value for each in page.dataframe if "Head-room" in each.value.columns]
     assert enough["Head-room"].min() >= 1 > slow["Head-room"].max()
     assert enough["Configuration"].str.contains("DHCPv4").all()

@@ -69,6 +69,7 @@ FILES = {
     "100,000,000 blank lines": ("a.gz", lambda: packed(PERFDHCP, mb(b"\n"), 100), 0, "more than 1000000 lines"),
     "a hundred thousand runs": ("a.gz", lambda: packed(b"Running: perfdhcp -r 1\n" * 100_000), 0, "99000 more parts"),
     "a line of several tools 200,000 times": ("a.txt", lambda: QUERYPERF + b"Statistics:\n" * 200_000, 1, ""),
+    "tabs behind 2,000 counts": ("a.txt", lambda: DNSPERF + (b"Queries sent: 1%s!\n" % (b"\t" * 3900)) * 2000, 1, ""),
     "a status line for 300,000 half seconds": ("a.gz", lambda: packed(STATUS * 300_000), 1, ""),
     "a configuration of 60 MB": ("kea.conf", lambda: KEA + b'"' + b"a" * 60 * MB + b'"}}', 0, "more than 8 MiB"),
     "a configuration of many objects": ("kea.conf", lambda: KEA + b"[" + b"{}," * 2_000_000 + b"{}]}}", 0, "[]"),
