@@ -17,16 +17,16 @@ def write(rows: pa.Table, form: str, out: IO[bytes]) -> None:
     """Write `rows` to `out` as table, csv, json, markdown, arrow or parquet.
 
     Formats other than `BINARY` are UTF-8 text that ends in a line feed. Arrow is the IPC streaming format, and the only
-    one with a type for DuckDB's intervals; the others hold them as DuckDB prints them.
+    one with a type for DuckDB's intervals, unions and infinite dates; the others hold them as DuckDB prints them.
     """
-    rows = named_apart(rows)
     if form == "arrow":
         import pyarrow as pa
 
+        rows = named_apart(rows)
         with pa.ipc.new_stream(out, rows.schema) as stream:
             stream.write_table(rows)
         return
-    rows = _with_intervals_as_text(rows)
+    rows = presentable(rows)
     if form == "parquet":
         import pyarrow.parquet as pq
 
@@ -56,16 +56,30 @@ def named_apart(rows: pa.Table) -> pa.Table:
     return rows.rename_columns([*names])
 
 
-def _with_intervals_as_text(rows: pa.Table) -> pa.Table:
+def presentable(rows: pa.Table) -> pa.Table:
+    """Return the rows with unique column names, and as text, as DuckDB prints it, what few programs can hold."""
     import duckdb
     import pyarrow as pa
 
+    rows = named_apart(rows)
     for index, field in enumerate(rows.schema):
-        if pa.types.is_interval(field.type):
+        if not _is_common(rows[index]):
             column = pa.table({"value": rows[index]})
             texts = duckdb.from_arrow(column).project("cast(value as varchar)").to_arrow_table()
             rows = rows.set_column(index, field.name, texts[0])
     return rows
+
+
+def _is_common(column: pa.ChunkedArray) -> bool:
+    import pyarrow as pa
+    from pyarrow import compute
+
+    if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
+        try:
+            compute.min_max(column).as_py()
+        except (OverflowError, ValueError):  # an infinite one
+            return False
+    return not any(kind in str(column.type) for kind in ("interval", "union", "binary"))
 
 
 def _write_csv(rows: pa.Table, out: IO[bytes]) -> None:

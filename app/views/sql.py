@@ -5,7 +5,6 @@ from typing import Any, Final
 from urllib.parse import quote
 
 import pandas as pd
-import pyarrow as pa
 import streamlit as st
 
 from dropline.app import editor, output_formats, sql_console, widgets, wording
@@ -146,7 +145,7 @@ def _answer(identity: Identity, text: str) -> Answer | str:
 
 
 def _show(answer: Answer) -> None:
-    rows = _presentable(answer.rows)
+    rows = output_formats.presentable(answer.rows)
     st.text(f"{wording.plural(rows.num_rows, 'row')}, {wording.plural(rows.num_columns, 'column')}")
     if answer.cut:
         st.warning(
@@ -172,18 +171,6 @@ def _show(answer: Answer) -> None:
                 on_click="ignore",
             )
     _draw(rows.to_pandas(timestamp_as_object=False))
-
-
-def _presentable(rows: pa.Table) -> pa.Table:
-    """Return the rows with unique column names, and with types that a grid or a file cannot hold as text."""
-    rows = output_formats.named_apart(rows)
-    columns = [
-        pa.array([None if value is None else str(value) for value in column.to_pylist()], pa.string())
-        if pa.types.is_interval(column.type) or pa.types.is_union(column.type)
-        else column
-        for column in rows.columns
-    ]
-    return pa.table(columns, names=rows.column_names)
 
 
 def _draw(frame: pd.DataFrame) -> None:

@@ -11,7 +11,7 @@ from dropline.app.queries import sql
 from dropline.app.warehouse import Answer
 from tests.app.shown import descriptions
 
-ODD = "select 1 as a, 2 as a, interval 1 day as i, {'b': 1} as s, [1] as l, null as n, 'x'::blob as b, 1::hugeint h"
+ODD = "select 1 as a, 2 as a, interval 1 day as i, {'b': 1} as s, [1] as l, null as n, 'x'::blob as b, 1::hugeint h, date 'infinity' d"
 
 
 def answer(app):
@@ -26,7 +26,7 @@ def shown(app):
 
 def test_a_question_in_the_address_is_answered_with_names_and_kinds_that_no_file_can_hold(open_page, published_home):
     app = open_page(published_home, "sql", sql=ODD)
-    assert len(set(answer(app).columns)) == 8
+    assert len(set(answer(app).columns)) == 9
     assert list(answer(app)["h"]) == [1]
     assert shown(app)["text"] == ODD
     assert shown(open_page(published_home, "sql"))["text"].startswith("select configuration, lps")
