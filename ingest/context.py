@@ -137,18 +137,18 @@ class Context:
     ) -> Row:
         """Return the columns of schema.TRIALS for a report: its own facts, completed from the context.
 
-        The report takes precedence, except for `scenario`, where a generator knows only its own. A sidecar's values for
-        one process (times, exit code, rate and signal) are ignored if the file holds several reports or the sidecar
-        serves several files. A trial is complete if the report or the sidecar says that all requests were sent and
-        nobody interrupted it. `rates` are the rates offered by all reports of the file; they help to read the file's
-        name. The `banner` before the report may describe the set-up, too.
+        The report takes precedence, except for `scenario`, where a generator knows only its own, and for its start,
+        which it knows to the second. A sidecar's values for one process (times, exit code, rate and signal) are ignored
+        if the file holds several reports or the sidecar serves several files. A trial is complete if the report or the
+        sidecar says that all requests were sent and nobody interrupted it. `rates` are the rates offered by all reports
+        of the file; they help to read the file's name. The `banner` before the report may describe the set-up, too.
         """
         unsaid = frozenset() if alone and not self.shared else _OF_ONE_PROCESS
         if facts.get("command"):  # the report's command and the one that was called differ by the program's folder
             unsaid |= {"command"}
         tool = facts.get("tool")
         outside = [claim for claim in _of_server(self.claims, tool) if claim[0] not in unsaid]
-        strong = _RESOLVED - {"scenario"} if any(claim[0] == "scenario" for claim in outside) else _RESOLVED
+        strong = _RESOLVED - ({"scenario", "started_at"} & {claim[0] for claim in outside})
         text = [(column, value, "text") for column, value in facts.items() if column in strong]
         resolved, sources, conflicts = settle(text + outside)
         if tool == "perfdhcp" and not facts.get("command"):  # -C leaves it out

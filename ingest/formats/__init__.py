@@ -41,6 +41,7 @@ class Report:
     intervals: dict[str, Sequence[Any]] = field(default_factory=dict)
     observations: list[Observation] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)  # notes for the user, one sentence each
+    title: str = ""  # what the JSON around it says of it
 
 
 @dataclass(slots=True, frozen=True)

@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from dropline.ingest.formats.text import count, json_object, mapping, marked, number, words
+from dropline.ingest.formats.text import count, instant, json_object, mapping, marked, number, words
 from dropline.ingest.formats.text_run import Result, TextRun, fact, fail, line_starts, rule_table, skip
 
 NAME = "flame"
@@ -215,6 +215,7 @@ class _Run(TextRun):
             "received": received,
             "dropped": timeouts,
             "duration_s": self._runtime_s(),
+            "started_at": instant(self.totals.get("start_timestamp")),
         }
         if load := self.details.pop("load", None):
             parts = (load, self.details.get("transport"), self.details.get("generator"))
@@ -222,7 +223,6 @@ class _Run(TextRun):
         self.details["average_rate_printed"] = number(self.totals.get("total_qps_r_avg"))
         told = {ours: count(self.totals.get(theirs)) for theirs, ours in _DETAILS.items()} | {
             "run_id": words(self.totals.get("run_id"), 100),
-            "started_at": words(self.totals.get("start_timestamp"), 100),
         }
         self.details |= {name: value for name, value in told.items() if value is not None}
         for statistic in ("avg", "min", "max") if received else ():

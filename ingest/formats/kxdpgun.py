@@ -2,7 +2,8 @@
 
 Up to Knot 3.3 all figures are whole numbers: a duration of `3 s` is at least that long. From 3.4 on, totals follow
 `cumulative metrics:`, after those of each period (`-S`); 3.5 separates thousands. The rate option is approximate and
-not printed. The achieved rate is the reply rate; over TCP and QUIC, connections count as queries.
+not printed: it is known from the command, if that is before the output. The achieved rate is the reply rate; over TCP
+and QUIC, connections count as queries.
 """
 
 import re
@@ -14,6 +15,7 @@ from dropline.ingest.formats.text_run import Result, TextRun, fail, line_starts,
 
 NAME = "kxdpgun"
 
+_COMMAND: Final = r".{0,300}?\b(kxdpgun (?:.{0,2000} )?(?:-Q ?|--qps[ =])(\d{1,12})(?: .{0,2000})?)"
 _SENT: Final = frozenset({"queries", "SYNs", "initials"})
 LINES: Final = re.compile(
     line_starts(
@@ -49,12 +51,15 @@ class _Run(TextRun):
 
     def begins_with(self, line: str) -> bool:
         finished = bool(self.threads) and self.duration_s is not None
-        if line.startswith("using interface "):
+        if line.startswith("using interface ") or re.fullmatch(_COMMAND, line):
             return finished or self.usage or bool(self.error) or "interface" in self.details
         return finished and line.startswith(("thread#", "error: ", "Usage: "))
 
     def take(self, line: str) -> bool:
         return super().take(line if line.startswith(("error: ", "warning: ")) else without_thousands(line))
+
+    def _called(self, command: str, rate: str) -> None:
+        self.facts |= {"command": command, "offered_rate": number(rate)}
 
     def _begin_metrics(self, kind: str) -> None:
         self.period = {} if kind == "periodic" else None
@@ -106,6 +111,7 @@ class _Run(TextRun):
     rules = rule_table(
         {
             r"error: (.*)": fail,
+            _COMMAND: _called,
             r"warning: (.{,200}).*": lambda run, text: run.warnings.append(
                 f"kxdpgun warns in line {run.here}: {text}."
             ),

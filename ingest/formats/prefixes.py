@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, pairwise, takewhile
 from os.path import commonprefix
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dropline.ingest.formats.text import HEAD_BYTES, MAX_TEXT_BYTES, plural, uncoloured, unpack
 
@@ -57,6 +57,15 @@ _STRING: Final = r'"(?:[^"\\]|\\.)*+"'
 _STDOUT: Final = re.compile(rf'"(?:[\w.]+\.)?(?:stdout|msg)"\s*:\s*({_STRING})')
 _STDOUT_LINES: Final = re.compile(rf'"(?:[\w.]+\.)?(?:stdout_lines|msg)"\s*:\s*\[\s*((?:{_STRING}\s*,?\s*)++)')
 _ONE: Final = re.compile(_STRING)
+_TOKEN: Final = re.compile(rf"({_STRING})\s*:|({_STRING}|\d{{1,18}})(?=\s*[,}}\]])|[\[\]{{}}]")
+_UNTITLED: Final = re.compile(  # keys of values that belong to one process
+    r"(?:.*[_.])?(?:stdout\w*|stderr\w*|msg|output|log|cmd|command|args|argv|rc|code|exit\w*|return\w*|status|state"
+    r"|p?id|uuid|ts|starte?d?|ende?d?|delta|elapsed\w*|duration\w*|seconds|secs|date\w*|time\w*|created|finished|file"
+    r"|path|sent|received|recv|completed|lost|dropped|drops|answered|errors|queries|requests|responses|replies|bytes"
+    r"|packets|count|total|m?s|us|var)|(?:elapsed|duration|start|end|time|total|wall)_\w+|_\w+",
+    re.IGNORECASE,
+)
+_SETTINGS: Final = re.compile(r"item|case|config|labels|meta|options|param\w*|scenario|set_?up|tags|test|vars")
 _IN_DOCKER: Final = '{"log":"'
 IN_JSON: Final = (_IN_DOCKER, '"stdout', ".stdout", '"msg"')
 _DOCKER: Final = re.compile(rf'\{{"log":({_STRING}),"stream":"[a-z]+",(?:"attrs":\{{.*\}},)?"time":"[^"]*"\}}\s*')
@@ -87,11 +96,12 @@ _COMMAND: Final = re.compile(  # of a shell, or a mere time
 
 
 class Text(NamedTuple):
-    """A text found behind a prefix, or in a string of JSON: its first line in the file, and notes on it."""
+    """A text found behind a prefix, or in a string of JSON: its first line in the file, notes on it, and its title."""
 
     line: int
     text: str
     notes: tuple[str, ...] = ()
+    title: str = ""
 
 
 class _Line(NamedTuple):
@@ -180,6 +190,7 @@ def _by_writer(lines: Sequence[_Line]) -> Iterator[Text]:
 def _strings(text: str) -> Iterator[Text]:
     """Yield the texts in strings of JSON, such as `stdout` in Ansible's output, each once."""
     seen: set[str] = set()
+    titles = _titles(text)
     for match in sorted([*_STDOUT_LINES.finditer(text), *_STDOUT.finditer(text)], key=lambda found: found.start(1)):
         line = text.count("\n", 0, match.start(1)) + 1
         try:
@@ -189,7 +200,34 @@ def _strings(text: str) -> Iterator[Text]:
         if (words := found.strip()) not in seen:
             seen.add(words)
             note = f"It is in a string of JSON in line {line}: its lines are counted from there."
-            yield Text(line, found + "\n", () if match.re is _STDOUT_LINES else (note,))
+            notes = () if match.re is _STDOUT_LINES else (note,)
+            yield Text(line, found + "\n", notes, titles.get(match.start(), ""))
+
+
+def _titles(text: str) -> dict[int, str]:
+    """Return the title of each string of output in JSON, by the place of its key.
+
+    It is what its object says beside it, below those keys of the objects around it that not all have.
+    """
+    key, around, found = "", [("", list[str]())], dict[int, tuple[list[str], list[str]]]()
+    for token in _TOKEN.finditer(text):
+        if token[1]:
+            key = token[1][1:-1]
+            if "stdout" in key or key.endswith("msg"):
+                found[token.start()] = [name for name, _ in around], around[-1][1]
+            continue
+        if token[0] in {"{", "["}:
+            around.append((key, around[-1][1] if _SETTINGS.fullmatch(key) else []))
+        elif token[0] in {"}", "]"}:
+            around = around[:-1] or around
+        elif (value := token[2].strip('"')[:_LONGEST]) and not _UNTITLED.fullmatch(key):
+            around[-1][1].append(f"{key}={value}" if key and value.isdecimal() else value)
+        key = ""
+    shared = set[str].intersection(*(set(names) for names, _ in found.values())) if found else set[str]()
+    return {
+        place: " ".join([*(name for name in names if name not in shared), *said])
+        for place, (names, said) in found.items()
+    }
 
 
 def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
@@ -199,6 +237,9 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
     A line of several `name=value` is a banner if it has the report's rate; else it may tell of the trial before. In
     Markdown the headings above the block of code are the title. Servers that share their words have their addresses.
     """
+    if any(report.title for report in reports):
+        found = [_words(report.title) for report in reports]
+        return _with_servers(found, map(_target, reports))
     if all(report.line < 2 for report in reports):
         return [""] * len(reports)
     text = unpack(data, MAX_TEXT_BYTES)[0].replace(b"\r\r\n", b"\n").replace(b"\r\n", b"\n")
@@ -220,7 +261,12 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
         timed = None if logged else _TIMED_NAME.fullmatch(above[0])
         values = _VALUES.fullmatch(above[0]) if report.facts.get("offered_rate") in _rates(above[0]) else None
         found.append(_words(timed[1]) if timed else _words(values[0]) if values else " ".join(titles.values()))
-    return _with_servers(found, [json.loads(each.facts.get("details") or "{}").get("target") for each in reports])
+    return _with_servers(found, map(_target, reports))
+
+
+def _target(report: Report) -> Any:
+    """Return the address of the server that a report is of, if it tells."""
+    return json.loads(report.facts.get("details") or "{}").get("target")
 
 
 def _with_servers(found: Sequence[str], targets: Iterable[str | None]) -> list[str]:

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from dropline.ingest.formats import Report
-from dropline.ingest.formats.prefixes import banners
+from dropline.ingest.formats.prefixes import banners, unwrapped
 from dropline.ingest.loader import ingest
 from tests.ingest.conftest import EXAMPLE, RUN
 
@@ -53,3 +53,8 @@ def test_headings_of_markdown_and_else_the_addresses_of_servers_tell_reports_apa
     found = [(number, line.split()) for number, line in enumerate(text.splitlines(), 1) if line.split()[:1] == ["ran"]]
     of = [Report(at, {"details": f'{{"target": "{"".join(words[1:])}"}}'}) for at, words in found]
     assert banners(text.encode(), of) == told
+
+
+@pytest.mark.parametrize(("text", "told"), CASES["objects"].items())
+def test_what_json_says_beside_an_output_is_its_title(text, told):
+    assert [each.title for each in unwrapped(text, bool)] == told

@@ -146,6 +146,12 @@ def test_go_durations(text, seconds):
     assert duration_s(text) == seconds
 
 
+def test_kxdpgun_has_its_rate_from_the_command_before_its_output():
+    ran = (CAPTURES / "tools/kxdpgun/lmdb/Q1000.out").read_bytes()
+    log = b"+ kxdpgun -t 3 -Q 1000 -i q 10.0.0.1\n" + ran + b"+ sudo kxdpgun --qps=5000 10.0.0.1\n" + ran + ran
+    assert [part.facts["offered_rate"] for part in kxdpgun.parse(log)] == [1000, 5000, None]
+
+
 def test_kxdpgun_that_ends_within_a_period_tells_no_totals():
     (periods,) = (MADE / "kxdpgun").glob("*-periods-and-*-1.csv")
     data = periods.read_bytes()
