@@ -65,6 +65,7 @@ _UNTITLED: Final = re.compile(  # keys of values that belong to one process
     r"|packets|count|total|m?s|us|var)|(?:elapsed|duration|start|end|time|total|wall)_\w+|_\w+",
     re.IGNORECASE,
 )
+_MOST_TOLD: Final = 20  # values beside an output, levels of objects around it
 _SETTINGS: Final = re.compile(r"item|case|config|labels|meta|options|param\w*|scenario|set_?up|tags|test|vars")
 _IN_DOCKER: Final = '{"log":"'
 IN_JSON: Final = (_IN_DOCKER, '"stdout', ".stdout", '"msg"')
@@ -190,9 +191,9 @@ def _by_writer(lines: Sequence[_Line]) -> Iterator[Text]:
 def _strings(text: str) -> Iterator[Text]:
     """Yield the texts in strings of JSON, such as `stdout` in Ansible's output, each once."""
     seen: set[str] = set()
-    titles = _titles(text)
+    titles, line, at = _titles(text), 1, 0
     for match in sorted([*_STDOUT_LINES.finditer(text), *_STDOUT.finditer(text)], key=lambda found: found.start(1)):
-        line = text.count("\n", 0, match.start(1)) + 1
+        line, at = line + text.count("\n", at, match.start(1)), match.start(1)
         try:
             found = "\n".join(json.loads(string) for string in _ONE.findall(match[1]))
         except ValueError:
@@ -214,18 +215,19 @@ def _titles(text: str) -> dict[int, str]:
         if token[1]:
             key = token[1][1:-1]
             if "stdout" in key or key.endswith("msg"):
-                found[token.start()] = [name for name, _ in around], around[-1][1]
+                found[token.start()] = [name for name, _ in around[-_MOST_TOLD:]], around[-1][1]
             continue
         if token[0] in {"{", "["}:
             around.append((key, around[-1][1] if _SETTINGS.fullmatch(key) else []))
         elif token[0] in {"}", "]"}:
-            around = around[:-1] or around
+            if len(around) > 1:
+                around.pop()
         elif (value := token[2].strip('"')[:_LONGEST]) and not _UNTITLED.fullmatch(key):
             around[-1][1].append(f"{key}={value}" if key and value.isdecimal() else value)
         key = ""
     shared = set[str].intersection(*(set(names) for names, _ in found.values())) if found else set[str]()
     return {
-        place: " ".join([*(name for name in names if name not in shared), *said])
+        place: " ".join([*(name for name in names if name not in shared), *said[:_MOST_TOLD]])
         for place, (names, said) in found.items()
     }
 

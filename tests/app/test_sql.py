@@ -11,7 +11,7 @@ from dropline.app.queries import sql
 from dropline.app.warehouse import Answer
 from tests.app.shown import descriptions
 
-ODD = "select 1 as a, 2 as a, interval 1 day as i, {'b': 1} as s, [1] as l, null as n, 'x'::blob as b, 1::hugeint h, date 'infinity' d"
+ODD = "select 1 a, 2 a, interval 1 day i, {'b': 1} s, [1] l, null n, 'x'::blob b, 1::hugeint h, date 'infinity' d"
 
 
 def answer(app):
