@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import math
 import subprocess
 import sys
 from contextlib import contextmanager, nullcontext
@@ -566,7 +567,7 @@ def needs(
     context: typer.Context,
     preset: Annotated[str | None, typer.Option(help="Inputs to start from; `list` lists the presets.")] = None,
     capacity: Annotated[
-        float | None, typer.Option(min=0, help="Measured LPS to use in the simulation.", show_default="what is needed")
+        str | None, typer.Option(help="Measured LPS to use in the simulation.", show_default="what is needed")
     ] = None,
     like: Annotated[
         str | None,
@@ -594,7 +595,10 @@ def needs(
         given = {name: planner.parsed(name, text) for name, text in said if text is not None}
         known, inputs = planner.opened(context.obj.warehouse), planner.complete(given, preset)
         setup = planner.measured_like(known, inputs, like) if like is not None else None
-        found = planner.answer(known, inputs, capacity, setup)
+        measured_lps = None if capacity is None else planner.parsed("capacity", capacity)
+        if measured_lps is not None and not 0 < measured_lps < math.inf:
+            raise ValueError(f"Capacity is {capacity}; expected more than 0 leases per second")
+        found = planner.answer(known, inputs, measured_lps, setup)
     except ValueError as error:
         _fail(planner.in_words(error), 2)
     typer.echo(getattr(planner, f"as_{form}")(found).rstrip("\n"))

@@ -114,17 +114,18 @@ _SUFFIXES: Final = {"%": 0.01, "k": 1e3, "M": 1e6}
 
 
 def parsed(name: str, text: str) -> float:
-    """Parse a person's input: `350k`, `350,000`, `90%`, `24 h`, `1d12h`; raises ValueError."""
+    """Parse a person's input, or `capacity`: `350k`, `350,000`, `90%`, `24 h`, `1d12h`; raises ValueError."""
     written = _THOUSANDS.sub("", text.strip())
-    if BY_NAME[name].unit == "s" and _DURATION.fullmatch(written):
+    label, is_time = (BY_NAME[name].label, BY_NAME[name].unit == "s") if name in BY_NAME else (name.capitalize(), False)
+    if is_time and _DURATION.fullmatch(written):
         return sum(float(count) * _SECONDS[unit] for count, unit in _SPAN.findall(written))
     try:
         return float(written[:-1]) * _SUFFIXES[written[-1:]] if written[-1:] in _SUFFIXES else float(written)
     except ValueError:
         kind, example = ("duration", "24h, 1d12h, 90m or 3600 (seconds)")
-        if BY_NAME[name].unit != "s":
+        if not is_time:
             kind, example = ("number", "350000, 350k, 1.5M, 0.9 or 90%")
-        raise ValueError(f"{BY_NAME[name].label}: {text!r} is not a {kind}; write for example {example}") from None
+        raise ValueError(f"{label}: {text!r} is not a {kind}; write for example {example}") from None
 
 
 def written(name: str, value: float) -> str:

@@ -158,8 +158,7 @@ def timers(
             waits += _halving(remaining, len(waits))
         else:
             waits += _doubling(_REN_TIMEOUT_S, _REN_MAX_RT_S, remaining, len(waits))
-    if waits[-1].then == len(waits):
-        waits[-1] = waits[-1]._replace(then=0)
+    waits.append(Wait(0.0, 0.0, 0.0, 0))  # the lease has ended
     return Timers(tuple(waits), request, renewal, *([_PACES] if ip_version == 6 else []))
 
 
@@ -237,10 +236,12 @@ def simulate(
     weights[1, offered], weights[1, requested] = server.offer_cost, server.request_cost
     weights[1, renewed] = server.renewal_cost
     weights[2, offered] = weights[3, renewed] = 1
-    first_renewal = timers.renewal % len(timers.waits)
     further = server.requesting * server.request_cost  # what an offer costs in addition as soon as it is made
     # a wait that is repeated; after each other one the next is longer
     means = np.array([wait.mean if wait.then == place else math.inf for place, wait in enumerate(timers.waits)])
+    # the share of those who repeat it that goes on to the next in a second
+    leaving_rate = np.array([wait.then == place and 1 / wait.stay for place, wait in enumerate(timers.waits)])
+    once = np.array([wait.mean for wait in timers.waits])
     repeats = _remembered(edges.tobytes())
     calendar = np.zeros((len(timers.waits), edges.size)) if overdue is None else overdue.copy()
     backing_off = calendar.sum(axis=1)
@@ -253,8 +254,9 @@ def simulate(
         due = calendar[:, period].copy()
         backing_off -= due
         repeated = float(due.sum())
-        due[0] += starting[period]
-        due[first_renewal] += renewing[period]
+        due[timers.renewal] += renewing[period]
+        due[0] += starting[period] + due[-1]
+        due[-1] = 0
         in_queue, queued_cost, queued_offers, _ = (weights @ queued).tolist()
         sent, cost, due_offers, _ = (weights @ due).tolist()
         able = length * server.answers((queued_cost + cost + further * (queued_offers + due_offers)) / length)
@@ -276,6 +278,8 @@ def simulate(
             # in a long period a client sends more than once
             more = float(dropped @ np.maximum(length / means - 1, 0))
             sent, repeated = sent + more, repeated + more
+            ended = dropped * np.minimum(np.maximum(length, once) * leaving_rate, 1)
+            dropped += np.roll(ended, 1) - ended
             for attempt in np.flatnonzero(dropped):
                 wait = timers.waits[attempt]
                 begin, shares = repeats(period, wait.low, wait.high)
@@ -315,19 +319,21 @@ def _halving(remaining: float, number: int) -> list[Wait]:
 def _doubling(first: float, longest: float, remaining: float, number: int, spread_s: float | None = None) -> list[Wait]:
     """Return waits from `first`, doubled up to `longest`, until `remaining` seconds are over, numbered from `number`.
 
-    A client with hours left stays at the longest. Without a spread in seconds, RAND spreads the waits. A client
-    carries its RANDs along, so its attempts drift further apart than with independent waits: the k-th wait
-    is spread by sqrt(2 k) RAND / 2 of its length, which matches following each client by itself (to 5 % of all
-    clients). The longest is drawn independently each time.
+    A client with hours left stays at the longest, for an eighth of what is left, and so again. Without a spread in
+    seconds, RAND spreads the waits. A client carries its RANDs along, so its attempts drift further apart than with
+    independent waits: the k-th wait is spread by sqrt(2 k) RAND / 2 of its length, which matches following each client
+    by itself (to 5 % of all clients). The longest is drawn independently each time.
     """
     waits: list[Wait] = []
     mean = min(first, longest)
     while remaining > 0:
         at, is_longest, wait = len(waits), mean == longest, min(mean, remaining)
-        stays = is_longest and remaining > _EVERY_WAIT_S
+        stay = wait
+        if is_longest and remaining > _EVERY_WAIT_S:
+            stay = remaining if math.isinf(remaining) else wait * (remaining // (8 * wait))
         by = _RAND * wait * (1 if is_longest or not at else math.sqrt(2 * at) / 2) if spread_s is None else spread_s
-        waits.append(Wait(wait - by, wait + by, remaining if stays else wait, number + at + (not stays)))
-        remaining -= remaining if stays else wait
+        waits.append(Wait(wait - by, wait + by, stay, number + at + (stay == wait)))
+        remaining -= stay
         mean = min(2 * mean, longest)
     return waits
 

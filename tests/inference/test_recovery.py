@@ -184,10 +184,10 @@ def timers_of_perfdhcp():
 
     def exchange(first):
         later = (2.0**attempt for attempt in range(6))
-        waits = [Wait(s - 0.5, s + 0.5, s, first + min(k, 6)) for k, s in enumerate(later, 2)]
+        waits = [Wait(s - 0.5, s + 0.5, s if k < 7 else math.inf, first + min(k, 6)) for k, s in enumerate(later, 2)]
         return [Wait(0.2, 1.2, 0.7, first + 1), *waits]
 
-    return Timers((*exchange(0), *exchange(7)), 7, 14)
+    return Timers((*exchange(0), *exchange(7), Wait(0, 0, 0, 0)), 7, 14)
 
 
 @pytest.mark.parametrize("number", ["1", "2"])
