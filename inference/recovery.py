@@ -188,18 +188,22 @@ def after_outage(timers: Timers, starting: float, renewing: float, outage_s: flo
     if outage_s <= 0:
         return due
     without_end = np.append(edges, math.inf)
-    new, renewals = timers.waits[: timers.request], timers.waits[timers.renewal :]
+    new, renewals = timers.waits[: timers.request], timers.waits[timers.renewal : -1]
     since, valid_s = max(0.0, outage_s - t1_s), sum(wait.stay for wait in renewals)
     courses = [(renewing, renewals, since, 0.0, 1.0)]
     for pace, share in timers.paces:
         courses += [(share * starting, new, 0.0, 0.0, pace), (share * renewing, new, since, valid_s, pace)]
     for clients, waits, ago, begun, pace in courses:
         for wait in waits:
-            least, most = max((ago - begun) / pace, 0.0), min((outage_s - begun) / pace, wait.stay)
-            of_wait = 1 if math.isinf(wait.stay) else pace
-            for waited, soonest, latest in _ends(least, most, wait.mean):
-                coming = clients * pace * waited / (outage_s - ago)
-                due[wait.then] += flow(coming, of_wait * soonest, of_wait * latest, without_end)
+            drawn_anew = len(timers.paces) > 1 and math.isinf(wait.stay)
+            own = 1.0 if drawn_anew else pace
+            least, most = max((ago - begun) / own, 0.0), min((outage_s - begun) / own, wait.stay)
+            lengths = np.linspace(wait.low, wait.high, 5).tolist() if drawn_anew else [wait.mean]
+            for length in lengths:
+                drift = least // wait.mean * (length - wait.mean)  # the waits before had the mean length
+                for waited, soonest, latest in _ends(least + drift, most + drift, length):
+                    coming = clients * own * waited / (outage_s - ago) / len(lengths)
+                    due[wait.then] += flow(coming, own * soonest, own * latest, without_end)
             begun += pace * wait.stay
     return due
 

@@ -214,6 +214,9 @@ def test_an_outage_leaves_each_client_where_its_timers_have_brought_it():
     by_second = due.sum(axis=0)
     assert by_second[:64] == pytest.approx(np.full(64, 350_000 / 64), rel=0.02)
     assert by_second[64:].sum() == pytest.approx(0)
+    # 6 h of outage, 2 h lease: 20,000 DHCPv6 clients followed one by one, without a lease after 15, 30, 45 and 60 min
+    due = after_outage(timers(6, 7200, 2250, 3600), 0, 20_000, 21_600, 2250, 900 * np.arange(5.0))
+    assert 20_000 - np.cumsum(due.sum(axis=0))[:4] == pytest.approx([14_649, 12_467, 7359, 732], abs=300)
 
 
 def test_a_short_outage_with_a_long_lease_is_spread_over_hours():
