@@ -3,29 +3,16 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import duckdb
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from dropline.app import output_formats
 
-KINDS = {
-    "interval": (
-        "14 months 3 days 01:02:03.5",
-        "-14 months -1 day -5 seconds",
-        "0 days",
-        "1 month 26:00:00",
-        "100 hours 0.25 seconds",
-        "0.000001 seconds",
-        "12 months",
-    ),
-    "interval[]": ("[1 day]",),
-    "date": ("infinity", "2026-11-28"),
-    "timestamp": ("-infinity",),
-    "blob": ("\\xFF", "a"),
-    "union(a varchar)": ("any",),
-}
+KINDS = yaml.safe_load(Path(__file__).with_name("output_formats.yml").read_text())
 
 
 @pytest.fixture(scope="module", params=KINDS)
