@@ -300,7 +300,8 @@ def course(
         values["first_timeout_s"] or None,
         values["longest_timeout_s"] or None,
     )
-    edges = recovery.periods(t1_s, lease_s)
+    longest_s = max(recovery.LONGEST_TIMEOUT_S[int(values["ip_version"])], lease_s / 1500)
+    edges = recovery.periods(t1_s, lease_s, longest_s if measured_lps < loads["steady_lps"] else math.inf)
     leases, renewal = values["leases_per_client"], values["leases_per_client"] * values["renewal_cost_ratio"]
     renewals_per_s = loads["renewals_lps"] / renewal
     expiries_per_s = loads["expiries_lps"] / leases
@@ -645,7 +646,8 @@ def course_in_words(found: Answer) -> str:
         end = f"not everybody has a lease after {duration(course.edges[-1])}"
     elif not recovered:
         end = "nobody is without a lease"
-    behind = f" That is less than the steady load of {amount(loads['steady_lps'])}: renewals keep waiting."
+    behind = f" That is less than the steady load of {amount(loads['steady_lps'])}: renewals keep waiting"
+    behind += "." if recovered is not None else f", and {course.without_lease[-1]:,.0f} clients end without a lease."
     return (
         f"{begin} {end}; at most {most:,.0f} clients wait, and "
         f"{course.repeated.sum():,.0f} of {course.sent.sum():,.0f} requests are retries, up to "

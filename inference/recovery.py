@@ -37,10 +37,11 @@ _REN_TIMEOUT_S, _REN_MAX_RT_S = 10.0, 600.0  # RFC 8415, 7.6; the same for REB
 _REQUESTS_V4_S: Final = 60.0  # RFC 2131, 3.1: 4, 8, 16, 32 s
 _REQ_MAX_RT_S, _REQUESTS_V6_S = 30.0, 1.05 * 31 + 5 * 30  # RFC 8415, 7.6: ten waits
 _EVERY_WAIT_S: Final = 2 * HOUR  # equal waits are followed one by one when they end within this time
-# clients carry their RANDs along: ten doublings after they lost their leases together, their times deviate by 9 %
-_SCORES: Final = np.linspace(-4, 4, 33)
+# clients carry their RANDs along: ten doublings after they lost their leases together, the logarithms of their times
+# deviate by 9 %, and those of hardly any by more than 29 %
+_SCORES: Final = np.linspace(-3.25, 3.25, 27)
 _SHARES: Final = np.exp(-(_SCORES**2) / 2)
-_PACES: Final = tuple(zip(1 + 0.09 * _SCORES, _SHARES / _SHARES.sum(), strict=True))
+_PACES: Final = tuple(zip(np.exp(0.09 * _SCORES), _SHARES / _SHARES.sum(), strict=True))
 _INSTANT_S: Final = 1e-6  # nothing comes in a shorter time
 _STEP: Final = 0.01  # length of a period, as a share of the time since the event or since T1
 
@@ -162,10 +163,15 @@ def timers(
     return Timers(tuple(waits), request, renewal, *([_PACES] if ip_version == 6 else []))
 
 
-def periods(t1_s: float, lease_s: float) -> Array:
-    """Return the edges of periods until the lease ends, for at least an hour, fine after the event and after T1."""
+def periods(t1_s: float, lease_s: float, longest_s: float = math.inf) -> Array:
+    """Return the edges of periods until the lease ends, for at least an hour, fine after the event and after T1.
+
+    Where an overload lasts, clients that repeat more often than once in a period would take too small a share.
+    """
     end = max(float(HOUR), lease_s)
-    return np.concatenate((_from_fine_to_coarse(min(t1_s, end)), t1_s + _from_fine_to_coarse(end - t1_s)[1:]))
+    edges = np.concatenate((_from_fine_to_coarse(min(t1_s, end)), t1_s + _from_fine_to_coarse(end - t1_s)[1:]))
+    parts = np.append(0, np.ceil(np.diff(edges) / longest_s).clip(1).cumsum())
+    return np.interp(np.arange(parts[-1] + 1), parts, edges)
 
 
 def flow(clients: float, from_s: float, to_s: float, edges: Array) -> Array:

@@ -100,6 +100,9 @@ def test_who_has_just_the_steady_rate_is_overrun_hours_later(blank):
     assert not course.repeated[hours < 3.4].any()
     assert course.waiting[hours > 4.4].max() > 20_000
     assert course.waiting[np.searchsorted(hours, 4.5)] == pytest.approx((46.3 - 24) * HOUR, rel=0.03)
+    inputs = {"clients": 200_000, "lease_s": DAY, "outage_s": 600}  # at half the rate 51,610, followed one by one
+    course = planner.course(inputs, planner.lps_needed(blank, inputs), 2.315)
+    assert course.without_lease[-1] == pytest.approx(51_610, rel=0.1)
 
 
 def test_leases_given_together_are_renewed_together(blank):
