@@ -63,23 +63,37 @@ def presentable(rows: pa.Table) -> pa.Table:
 
     rows = named_apart(rows)
     for index, field in enumerate(rows.schema):
-        if not _is_common(rows[index]):
+        if _is_uncommon(field.type) or _is_infinite(rows[index]):
             column = pa.table({"value": rows[index]})
             texts = duckdb.from_arrow(column).project("cast(value as varchar)").to_arrow_table()
             rows = rows.set_column(index, field.name, texts[0])
     return rows
 
 
-def _is_common(column: pa.ChunkedArray) -> bool:
+def _is_uncommon(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    kind = getattr(kind, "storage_type", kind)  # a number of any length is an extension of a blob
+    return (
+        pa.types.is_interval(kind)
+        or pa.types.is_union(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or any(_is_uncommon(kind.field(index).type) for index in range(kind.num_fields))
+    )
+
+
+def _is_infinite(column: pa.ChunkedArray) -> bool:
+    """Return whether dates or times are beyond those of Python."""
     import pyarrow as pa
     from pyarrow import compute
 
     if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
         try:
             compute.min_max(column).as_py()
-        except (OverflowError, ValueError):  # an infinite one
-            return False
-    return not any(kind in str(column.type) for kind in ("interval", "union", "binary"))
+        except (OverflowError, ValueError):
+            return True
+    return False
 
 
 def _write_csv(rows: pa.Table, out: IO[bytes]) -> None:
