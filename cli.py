@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import math
 import subprocess
 import sys
 from contextlib import contextmanager, nullcontext
@@ -595,9 +594,7 @@ def needs(
         given = {name: planner.parsed(name, text) for name, text in said if text is not None}
         known, inputs = planner.opened(context.obj.warehouse), planner.complete(given, preset)
         setup = planner.measured_like(known, inputs, like) if like is not None else None
-        measured_lps = None if capacity is None else planner.parsed("capacity", capacity)
-        if measured_lps is not None and not 0 < measured_lps < math.inf:
-            raise ValueError(f"Capacity is {capacity}; expected more than 0 leases per second")
+        measured_lps = None if capacity is None else planner.parsed_capacity(capacity)
         found = planner.answer(known, inputs, measured_lps, setup)
     except ValueError as error:
         _fail(planner.in_words(error), 2)

@@ -114,9 +114,20 @@ _SUFFIXES: Final = {"%": 0.01, "k": 1e3, "M": 1e6}
 
 
 def parsed(name: str, text: str) -> float:
-    """Parse a person's input, or `capacity`: `350k`, `350,000`, `90%`, `24 h`, `1d12h`; raises ValueError."""
+    """Parse a person's input: `350k`, `350,000`, `90%`, `24 h`, `1d12h`; raises ValueError."""
+    return _quantity(BY_NAME[name].label, text, is_time=BY_NAME[name].unit == "s")
+
+
+def parsed_capacity(text: str) -> float:
+    """Parse the leases per second of a server, such as `5k`; raises ValueError."""
+    lps = _quantity("Capacity", text)
+    if not 0 < lps < math.inf:
+        raise ValueError(f"Capacity is {text}; expected more than 0 leases per second")
+    return lps
+
+
+def _quantity(label: str, text: str, *, is_time: bool = False) -> float:
     written = _THOUSANDS.sub("", text.strip())
-    label, is_time = (BY_NAME[name].label, BY_NAME[name].unit == "s") if name in BY_NAME else (name.capitalize(), False)
     if is_time and _DURATION.fullmatch(written):
         return sum(float(count) * _SECONDS[unit] for count, unit in _SPAN.findall(written))
     try:
