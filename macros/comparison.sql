@@ -1,12 +1,14 @@
-{#- What a relation of configurations says of each in some columns: one row per configuration and column. -#}
-{% macro facts_in_columns(relation, aspect, columns) -%}
-    {%- set as_texts = [] -%}
-    {%- for column in columns %}{% do as_texts.append('cast(' ~ column ~ ' as string)') %}{% endfor %}
+{#- What a relation says of each configuration in columns grouped by aspect: the items are `aspect.column`. -#}
+{% macro facts_in_columns(relation, columns_by_aspect) -%}
+    {%- set names, as_texts = [], [] -%}
+    {%- for aspect, columns in columns_by_aspect.items() %}
+        {%- for column in columns %}
+            {%- do names.append(aspect ~ '.' ~ column) %}{% do as_texts.append('cast(' ~ column ~ ' as string)') %}
+        {%- endfor %}
+    {%- endfor %}
     select
         configuration_id,
-        '{{ aspect }}' as aspect,
-        false as may_be_absent,
-        {{ each_named(columns, as_texts) }}
+        {{ each_named(names, as_texts) }}
     from {{ relation }}
 {%- endmacro %}
 

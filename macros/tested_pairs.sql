@@ -1,3 +1,14 @@
+{#- What a test of two capacities needs of one side: both estimates of its crossing, with their errors, or that it is open. -#}
+{% macro crossings_of(side) -%}
+    {{ side }}.rate_interpolated as {{ side }}_interpolated,
+    {{ side }}.crossing_low as {{ side }}_low,
+    {{ side }}.crossing_low_error as {{ side }}_low_error,
+    {{ side }}.crossing_high as {{ side }}_high,
+    {{ side }}.crossing_high_error as {{ side }}_high_error,
+    {{ is_open(side) }} as is_{{ side }}_open,
+    {{ side }}.runs_without_outliers as {{ side }}_undisturbed_runs
+{%- endmacro %}
+
 {#-
     Ratio, interval and p value of pairs of capacities: CTEs from `pairs` to `tested_pairs`, over the relation student_t.
     The models and the SQL function compare() share this text.

@@ -120,7 +120,9 @@ with_comparable_key as (
 
     select
         *,
-        {{ surrogate_key(comparable_columns() | join(', ')) }} as comparable_key
+        {{ surrogate_key(
+            'product, product_version, scenario, testbed, tool, method, unnamed_folder, rate_unit, origin, loss_goal'
+        ) }} as comparable_key
     from described
 
 )

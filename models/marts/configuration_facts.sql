@@ -180,29 +180,35 @@ server_items as (
 
 ),
 
+facts_in_columns as (
+
+    {{ facts_in_columns('described', {
+        'configuration': [
+            'product', 'product_version', 'protocol', 'backend', 'backend_version', 'threading', 'threads',
+            'packet_queue_size', 'ha_mode', 'scenario', 'testbed'
+        ],
+        'hardware': [
+            'architecture', 'cpu_model', 'cpu_sockets', 'cpu_cores', 'cpu_threads', 'cpu_mhz', 'memory_bytes',
+            'nic_model', 'nic_driver', 'nic_speed_mbps', 'disks', 'virtualisation'
+        ],
+        'system': ['os_name', 'os_version', 'kernel'],
+        'method': ['tool', 'tool_version', 'drop_time', 'loss_basis', 'period', 'clients', 'options'],
+        'campaign': ['campaign', 'started_on'],
+        'packages': ['package_list'],
+        'server': ['configuration_file'],
+    }) }}
+
+),
+
 facts as (
 
-    {{ facts_in_columns('described', 'configuration', [
-        'product', 'product_version', 'protocol', 'backend', 'backend_version', 'threading', 'threads',
-        'packet_queue_size', 'ha_mode', 'scenario', 'testbed'
-    ]) }}
-    union all
-    {{ facts_in_columns('described', 'hardware', [
-        'architecture', 'cpu_model', 'cpu_sockets', 'cpu_cores', 'cpu_threads', 'cpu_mhz', 'memory_bytes', 'nic_model',
-        'nic_driver', 'nic_speed_mbps', 'disks', 'virtualisation'
-    ]) }}
-    union all
-    {{ facts_in_columns('described', 'system', ['os_name', 'os_version', 'kernel']) }}
-    union all
-    {{ facts_in_columns('described', 'method', [
-        'tool', 'tool_version', 'drop_time', 'loss_basis', 'period', 'clients', 'options'
-    ]) }}
-    union all
-    {{ facts_in_columns('described', 'campaign', ['campaign', 'started_on']) }}
-    union all
-    {{ facts_in_columns('described', 'packages', ['package_list']) }}
-    union all
-    {{ facts_in_columns('described', 'server', ['configuration_file']) }}
+    select
+        configuration_id,
+        split_part(item, '.', 1) as aspect,
+        false as may_be_absent,
+        split_part(item, '.', 2) as item,
+        value
+    from facts_in_columns
     union all
     select * from packages
     union all

@@ -12,7 +12,7 @@ from dropline.expectations import check_marts
 from dropline.expectations.suite import MARTS
 
 MEASURED = "select rowid from capacity where origin = 'measured' and rate is not null order by rowid"
-
+RATIOS = "select rowid from ratios where ratio is not null order by rowid"
 ONE_CONFIGURATION = "select configuration_id from trials group by configuration_id having count(*) > 9 order by 1"
 CHANGES = yaml.safe_load(Path(__file__).with_name("marts.yml").read_text("utf-8"))
 
@@ -26,7 +26,7 @@ def _damage(connection):
         _update(connection, "capacity", change, f"({MEASURED} limit 1 offset {n})")
         yield finding
     for n, (finding, change) in enumerate(CHANGES["ratios"].items()):
-        _update(connection, "ratios", change, n)
+        _update(connection, "ratios", change, f"({RATIOS} limit 1 offset {n})")
         yield f"ratio_{finding}"
     for finding, statement in CHANGES["others"].items():
         connection.execute(statement.format(one=ONE_CONFIGURATION))

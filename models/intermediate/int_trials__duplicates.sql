@@ -1,0 +1,97 @@
+with
+
+told as (
+
+    select * from {{ ref('int_trials__labelled') }}
+
+),
+
+-- nearly every stem is of one trial; a file with several of them, or a shared hash, only lets more through
+shared_stems as (
+
+    select hash(campaign, stem, tool) as stem_hash
+    from told
+    group by hash(campaign, stem, tool)
+    having count(*) > 1
+
+),
+
+files_of_processes as (
+
+    -- the text and the JSON of one process tell of the same trials: the fuller one counts
+    select
+        campaign,
+        source_path,
+        first_value(source_path) over (
+            partition by campaign, stem, tool
+            order by
+                count(*) desc,
+                count(sent) + count(received) + count(achieved_rate) + count(*) filter (where has_command) desc,
+                source_path
+        ) as fullest_path
+    from told
+    where hash(campaign, stem, tool) in (select shared_stems.stem_hash from shared_stems)
+    group by campaign, stem, tool, source_path
+
+),
+
+files_of_tool_runs as (
+
+    -- polls, results and exports of one run of CyberFlood name it: the results count, of polls alone the last ones
+    select
+        trial_id,
+        campaign,
+        source_path,
+        tool,
+        tool_run,
+        rate_unit,
+        is_of_polls,
+        first_value(source_path) over (
+            partition by campaign, tool, tool_run
+            order by is_of_polls asc, sent desc nulls last, source_path asc
+        ) as fullest_path
+    from told
+    where tool_run is not null
+
+),
+
+duplicates as (
+
+    select
+        told.trial_id,
+        same_report.trial_id as duplicate_of
+    from told
+    inner join files_of_processes
+        on told.campaign = files_of_processes.campaign
+            and told.source_path = files_of_processes.source_path
+            and told.source_path <> files_of_processes.fullest_path
+    -- two processes may share a name, too (rate500.st, rate500.mt), but not what they counted
+    inner join told as same_report
+        on told.campaign = same_report.campaign
+            and files_of_processes.fullest_path = same_report.source_path
+            and told.report_index = same_report.report_index
+            and coalesce(told.sent = same_report.sent, true)
+            and coalesce(told.received = same_report.received, true)
+            and coalesce(told.started_at = same_report.started_at, true)
+    where told.tool_run is null
+    union all
+    select
+        files_of_tool_runs.trial_id,
+        min(counted.trial_id) as duplicate_of
+    from files_of_tool_runs
+    inner join files_of_tool_runs as counted
+        on files_of_tool_runs.campaign = counted.campaign
+            and files_of_tool_runs.tool = counted.tool
+            and files_of_tool_runs.tool_run = counted.tool_run
+            and files_of_tool_runs.fullest_path = counted.source_path
+            and files_of_tool_runs.source_path <> counted.source_path
+            -- connections/s beside Mbit/s are told by one file only
+            and (files_of_tool_runs.is_of_polls or files_of_tool_runs.rate_unit = counted.rate_unit)
+    group by files_of_tool_runs.trial_id
+
+)
+
+select
+    trial_id,
+    duplicate_of
+from duplicates

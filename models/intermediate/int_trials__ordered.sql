@@ -1,0 +1,255 @@
+with
+
+told as (
+
+    select * from {{ ref('int_trials__labelled') }}
+
+),
+
+duplicates as (
+
+    select * from {{ ref('int_trials__duplicates') }}
+
+),
+
+methods_of_ramps as (
+
+    select * from {{ ref('int_trials__methods') }}
+
+),
+
+-- a number may count trials instead of repetitions: then each goes with one rate (as sent, rates differ by less)
+places_of_numbered_trials as (
+
+    select place_hash
+    from told
+    group by place_hash
+    having max(repetition) - min(repetition) + 1 >= count(*) and max(offered_rate) > 1.05 * min(offered_rate)
+
+),
+
+-- nor does a number that all files have count anything: TestCenter names every execution `Summary-1` and adds the time
+places_of_one_number as (
+
+    select place_hash
+    from told
+    group by place_hash
+    having min(repetition) = max(repetition) and count(repetition) = count(*)
+
+),
+
+-- trials whose place among the runs is known by their order at most
+unplaced as (
+
+    select
+        told.trial_id,
+        told.campaign,
+        told.source_path,
+        told.report_index,
+        {{ configuration_columns_of('told') }},
+        told.unnamed_folder,
+        told.described_folder,
+        case when places_of_one_number.place_hash is null then told.repetition end as repetition,
+        -- what a search found is no step of a ramp
+        case when not {{ is_search('told.method') }} then told.offered_rate end as offered_rate,
+        coalesce(cast(told.started_at as string), {{ time_in('told.source_path') }}) as moment,
+        coalesce(methods_of_ramps.method, told.method) as method
+    from told
+    left join methods_of_ramps on told.trial_id = methods_of_ramps.trial_id
+    left join places_of_one_number on told.place_hash = places_of_one_number.place_hash
+    where
+        (
+            told.repetition is null
+            or places_of_one_number.place_hash is not null
+            or told.place_hash in (select places_of_numbered_trials.place_hash from places_of_numbered_trials)
+        )
+        and told.trial_id not in (select duplicates.trial_id from duplicates)
+
+),
+
+of_set_ups as (
+
+    select
+        trial_id,
+        source_path,
+        report_index,
+        repetition,
+        offered_rate,
+        moment,
+        described_folder,
+        {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, method') }} as set_up_id
+    from unplaced
+
+),
+
+-- the reports of one file are in order, those of several files if all have a time, of their own or of a whole run;
+-- folders that differ in a number, such as that of a build, are runs if most rates are in several, and once in each
+ordered_set_ups as (
+
+    select
+        set_up_id,
+        count(repetition) = 0 and 2 * count(distinct moment) <= count(*) as is_moment_of_run
+    from of_set_ups
+    group by set_up_id
+    having
+        (count(distinct repetition) = count(*) and max(offered_rate) > 1.05 * min(offered_rate))
+        or (
+            count(repetition) = 0
+            and count(offered_rate) in (0, count(*))
+            and count(*) > count(distinct offered_rate)
+            and (
+                count(distinct source_path) = 1
+                or count(moment) = count(*)
+                or (
+                    count(distinct concat_ws(' ', described_folder, offered_rate)) = count(*)
+                    and 2 * count(distinct offered_rate) <= count(*)
+                )
+            )
+        )
+
+),
+
+in_order as (
+
+    select
+        of_set_ups.trial_id,
+        of_set_ups.set_up_id,
+        of_set_ups.offered_rate,
+        case
+            when ordered_set_ups.is_moment_of_run then coalesce(of_set_ups.moment, of_set_ups.described_folder)
+        end as series,
+        row_number() over (
+            partition by of_set_ups.set_up_id
+            order by of_set_ups.repetition, of_set_ups.moment, of_set_ups.source_path, of_set_ups.report_index
+        ) as place
+    from of_set_ups
+    inner join ordered_set_ups on of_set_ups.set_up_id = ordered_set_ups.set_up_id
+
+),
+
+beside_each_other as (
+
+    select
+        *,
+        lag(offered_rate) over (partition by set_up_id, series order by place) as rate_before,
+        lead(offered_rate) over (partition by set_up_id, series order by place) as rate_after
+    from in_order
+
+),
+
+beside_the_first as (
+
+    select
+        *,
+        first_value(offered_rate) over (partition by set_up_id, series order by place) as first_rate,
+        first_value(rate_after) over (partition by set_up_id, series order by place) as second_rate
+    from beside_each_other
+
+),
+
+-- a ramp begins where the two rates that began the first one follow each other again; a report without a rate is one
+in_ramps as (
+
+    select
+        trial_id,
+        set_up_id,
+        offered_rate,
+        coalesce(offered_rate <> rate_before, true) as is_another_rate,
+        count(*) filter (
+            where
+            rate_before is null
+            or (offered_rate = first_rate and offered_rate <> rate_before and coalesce(rate_after = second_rate, true))
+        ) over (partition by set_up_id order by place) as ramp
+    from beside_the_first
+
+),
+
+ramps_in_order as (
+
+    select
+        set_up_id,
+        ramp,
+        count(*) filter (where is_another_rate) <= greatest(count(distinct offered_rate), 1) as is_plain
+    from in_ramps
+    group by set_up_id, ramp
+
+),
+
+-- a search, or rates in random order, returns to a rate: all of it is one run
+set_ups_of_ramps as (
+
+    select
+        set_up_id,
+        max(ramp) > 1 and bool_and(is_plain) as has_several
+    from ramps_in_order
+    group by set_up_id
+
+),
+
+placed as (
+
+    select
+        in_ramps.trial_id,
+        case when set_ups_of_ramps.has_several then cast(in_ramps.ramp as integer) end as ramp
+    from in_ramps
+    inner join set_ups_of_ramps on in_ramps.set_up_id = set_ups_of_ramps.set_up_id
+
+),
+
+-- each execution of a test numbers its trials from 1: tables with the same numbers at the same rates are several
+numbered_tables as (
+
+    select concat_ws('/', campaign, source_path) as place
+    from told
+    group by campaign, source_path
+    having min(repetition) < max(repetition)
+
+),
+
+of_tables as (
+
+    select
+        trial_id,
+        source_path,
+        repetition,
+        offered_rate,
+        {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, method') }} as set_up_id
+    from told
+    where
+        concat_ws('/', campaign, source_path) in (select numbered_tables.place from numbered_tables)
+        and trial_id not in (select duplicates.trial_id from duplicates)
+        and trial_id not in (select placed.trial_id from placed)
+
+),
+
+repeated_tables as (
+
+    select set_up_id
+    from of_tables
+    group by set_up_id, repetition, offered_rate
+    having count(distinct source_path) > 1
+
+),
+
+renumbered as (
+
+    select
+        trial_id,
+        cast(dense_rank() over (partition by set_up_id order by source_path, repetition) as integer) as ramp
+    from of_tables
+    where set_up_id in (select repeated_tables.set_up_id from repeated_tables)
+
+),
+
+told_by_order as (
+
+    select * from placed
+    union all
+    select * from renumbered
+
+)
+
+select
+    trial_id,
+    ramp
+from told_by_order
