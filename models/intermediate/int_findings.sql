@@ -73,6 +73,13 @@ rejects as (
 
 ),
 
+observations as (
+
+    select * from {{ ref('stg_observations') }}
+    where trial_id is null and observed_at is not null
+
+),
+
 gate_findings as (
 
     select * from {{ ref('stg_gate_findings') }}
@@ -665,6 +672,53 @@ figure_findings as (
 
 ),
 
+metrics_files as (
+
+    select
+        campaign,
+        source_path,
+        count(*) as observations,
+        min(observed_at) as first_observed_at,
+        max(observed_at) as last_observed_at
+    from observations
+    group by campaign, source_path
+
+),
+
+measured_campaigns as (
+
+    select
+        campaign,
+        min(started_at) as first_started_at,
+        max(coalesce(ended_at, started_at)) as last_ended_at
+    from trials
+    group by campaign
+
+),
+
+metrics_findings as (
+
+    select
+        metrics_files.campaign,
+        metrics_files.source_path,
+        {{ counted('metrics_files.observations', 'value') }} || ' from '
+        || left(cast(metrics_files.first_observed_at as string), 16) || ' to '
+        || left(cast(metrics_files.last_observed_at as string), 16) || ' (UTC) belong to no trial: '
+        || coalesce(
+            'the trials ran from ' || left(cast(measured_campaigns.first_started_at as string), 16) || ' to '
+            || left(cast(measured_campaigns.last_ended_at as string), 16)
+            || '. Is a clock wrong, or are local times taken for UTC?',
+            'no output or sidecar says when one began (`started_at`).'
+        ) as detail
+    from metrics_files
+    inner join measured_campaigns on metrics_files.campaign = measured_campaigns.campaign
+    where
+        measured_campaigns.first_started_at is null
+        or metrics_files.first_observed_at > {{ later('measured_campaigns.last_ended_at', 30) }}
+        or metrics_files.last_observed_at < {{ later('measured_campaigns.first_started_at', -30) }}
+
+),
+
 combined as (
 
     select
@@ -742,6 +796,20 @@ combined as (
         source_path,
         coalesce('Line ' || cast(line as string) || ': ', '') || concat_ws('; ', reason, hint) as detail
     from rejects
+    union all
+    select
+        'metrics_of_no_trial' as finding,
+        'warning' as severity,
+        'file' as subject,
+        source_path as subject_id,
+        campaign,
+        null as configuration_id,
+        null as run_id,
+        null as trial_id,
+        null as offered_rate,
+        source_path,
+        detail
+    from metrics_findings
     union all
     select
         gate_findings.finding,
