@@ -25,7 +25,7 @@ peers as (
 
 ),
 
--- capacities that only campaign and time tell apart, and tuning: backend and tool versions, the size of the queue
+-- capacities of a kind differ in campaign, time and tuning: versions of backend and tool, size of the queue
 kinds as (
 
     select distinct

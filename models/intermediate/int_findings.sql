@@ -701,14 +701,14 @@ metrics_findings as (
     select
         metrics_files.campaign,
         metrics_files.source_path,
-        {{ counted('metrics_files.observations', 'value') }} || ' from '
+        'No trial matches its ' || {{ counted('metrics_files.observations', 'value') }} || ', '
         || left(cast(metrics_files.first_observed_at as string), 16) || ' to '
-        || left(cast(metrics_files.last_observed_at as string), 16) || ' (UTC) belong to no trial: '
+        || left(cast(metrics_files.last_observed_at as string), 16) || ' (UTC): '
         || coalesce(
             'the trials ran from ' || left(cast(measured_campaigns.first_started_at as string), 16) || ' to '
             || left(cast(measured_campaigns.last_ended_at as string), 16)
             || '. Is a clock wrong, or are local times taken for UTC?',
-            'no output or sidecar says when one began (`started_at`).'
+            'no output or sidecar says when a trial began (`started_at`).'
         ) as detail
     from metrics_files
     inner join measured_campaigns on metrics_files.campaign = measured_campaigns.campaign
