@@ -696,9 +696,17 @@ measured_campaigns as (
 
 ),
 
-metrics_findings as (
+file_findings as (
 
     select
+        'rejected' as finding,
+        campaign,
+        source_path,
+        coalesce('Line ' || cast(line as string) || ': ', '') || concat_ws('; ', reason, hint) as detail
+    from rejects
+    union all
+    select
+        'metrics_of_no_trial' as finding,
         metrics_files.campaign,
         metrics_files.source_path,
         'No trial matches its ' || {{ counted('metrics_files.observations', 'value') }} || ', '
@@ -784,21 +792,7 @@ combined as (
     left join published_capacity on figures.figure_id = published_capacity.figure_id
     union all
     select
-        'rejected' as finding,
-        'warning' as severity,
-        'file' as subject,
-        source_path as subject_id,
-        campaign,
-        null as configuration_id,
-        null as run_id,
-        null as trial_id,
-        null as offered_rate,
-        source_path,
-        coalesce('Line ' || cast(line as string) || ': ', '') || concat_ws('; ', reason, hint) as detail
-    from rejects
-    union all
-    select
-        'metrics_of_no_trial' as finding,
+        finding,
         'warning' as severity,
         'file' as subject,
         source_path as subject_id,
@@ -809,7 +803,7 @@ combined as (
         null as offered_rate,
         source_path,
         detail
-    from metrics_findings
+    from file_findings
     union all
     select
         gate_findings.finding,
