@@ -17,17 +17,11 @@ ONE_CONFIGURATION = "select configuration_id from trials group by configuration_
 CHANGES = yaml.safe_load(Path(__file__).with_name("marts.yml").read_text("utf-8"))
 
 
-def _update(connection, table, change, row):
-    connection.execute(f"update {table} set {change} where rowid = {row}")
-
-
 def _damage(connection):
-    for n, (finding, change) in enumerate(CHANGES["capacity"].items()):
-        _update(connection, "capacity", change, f"({MEASURED} limit 1 offset {n})")
-        yield finding
-    for n, (finding, change) in enumerate(CHANGES["ratios"].items()):
-        _update(connection, "ratios", change, f"({RATIOS} limit 1 offset {n})")
-        yield f"ratio_{finding}"
+    for table, rows, prefix in (("capacity", MEASURED, ""), ("ratios", RATIOS, "ratio_")):
+        for n, (finding, change) in enumerate(CHANGES[table].items()):
+            connection.execute(f"update {table} set {change} where rowid = ({rows} limit 1 offset {n})")
+            yield prefix + finding
     for finding, statement in CHANGES["others"].items():
         connection.execute(statement.format(one=ONE_CONFIGURATION))
         yield finding
