@@ -24,6 +24,9 @@
     timestampadd(microsecond, cast(round(1000000 * ({{ seconds }})) as bigint), {{ instant }})
 {%- endmacro %}
 
+{#- When a trial ended: as it says, else as long after its start as it lasted. -#}
+{% macro end_of_trial() -%} coalesce(ended_at, {{ later('started_at', 'duration_s') }}) {%- endmacro %}
+
 {#- The seconds between two times. -#}
 {% macro seconds_between(start, finish) -%}
     {{ adapter.dispatch('seconds_between', 'dropline')(start, finish) }}

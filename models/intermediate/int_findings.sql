@@ -690,7 +690,7 @@ measured_campaigns as (
     select
         campaign,
         min(started_at) as first_started_at,
-        max(coalesce(ended_at, started_at)) as last_ended_at
+        max(coalesce({{ end_of_trial() }}, started_at)) as last_ended_at
     from trials
     group by campaign
 

@@ -29,7 +29,7 @@ spans as (
         source_path,
         stem,
         started_at,
-        coalesce(ended_at, {{ later('started_at', 'duration_s') }}) as ended_at
+        {{ end_of_trial() }} as ended_at
     from trials
 
 ),
