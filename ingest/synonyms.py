@@ -35,11 +35,14 @@ _PRODUCTS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "PowerDNS": ("powerdns",),
     "PowerDNS Recursor": ("recursor", "powerdns recursor", "pdns_recursor", "pdns-recursor"),
-    "Knot DNS": ("knot dns", "knotd"),
+    "Knot DNS": ("knot", "knot dns", "knotd"),
     "Knot Resolver": ("knot resolver", "kresd"),
     "NSD": ("nsd",),
     "Unbound": ("unbound",),
     "YADIFA": ("yadifa", "yadifad"),
+    "CoreDNS": ("coredns",),
+    "dnsdist": ("dnsdist",),
+    "dnsmasq": ("dnsmasq",),
 }
 _SYNONYMS: Final[dict[str, dict[str, str]]] = {
     "product": {spelling: product for product, spellings in _PRODUCTS.items() for spelling in spellings},
