@@ -92,6 +92,7 @@ _QUANTITY: Final = frozenset(
 _NOISE: Final = frozenset(
     {*_RATE_BEFORE, *_REPETITION, *_EXECUTION, *_STEP_BEHIND, "output", "out", "log", "result", "results"}
 ) - {"no"}
+_WHOLE: Final = {(word,) for word in _NOISE | {"all"}}  # alone, `all` is no set-up: all.log, all-results.txt
 # Nor does a number after one of these words, as in `node-1`, count repetitions.
 _PLACES: Final = _QUANTITY | frozenset(
     {
@@ -217,6 +218,8 @@ class Name(NamedTuple):
     def _word(self, at: int, dropped: Collection[Slot]) -> str | None:
         """Return a token as a word of the set-up, without the parts that have another meaning."""
         parts = self.tokens[at]
+        if {*self.tokens} <= _WHOLE:
+            return None
         if _is_rate(parts) or (len(parts) == 1 and parts[0] in _NOISE) or self._counted(at, _REPETITION | _EXECUTION):
             return None
         if parts == ("no",) and at + 1 < len(self.tokens) and self._counted(at + 1, {"no"}):
@@ -260,8 +263,8 @@ def split(file: str) -> tuple[_Parts, ...]:
     stem = _CLOCK.sub(r"\1\3\4", _ROMAN.sub(_in_digits, stem))
     stem = _THOUSANDS_WITHIN.sub(r"\1.\2k", _UUID.sub(lambda found: found[0].replace("-", ""), stem))
     stem = _BESIDE_VERSION.sub(r"\1 ", _LABELLED.sub(r"\1 ", _DAY.sub(" ", _TIME.sub(" ", stem))))
-    stem = PHRASE.sub(lambda found: re.sub(r"[-_ .]", "", found[0]), stem)
     stem = VERSION.sub(with_version, stem)
+    stem = PHRASE.sub(lambda found: re.sub(r"[-_ .]", "", found[0]), stem)
     stem = THREADS.sub(
         lambda found: f"threads{found[1] or found[2]}" if bool(found[1]) != bool(found[2]) else found[0], stem
     )

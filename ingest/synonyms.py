@@ -31,7 +31,7 @@ _PRODUCTS: Final[dict[str, tuple[str, ...]]] = {
     "ISC BIND 9": ("bind", "bind 9", "bind9", "isc bind", "isc bind 9", "named"),
     "PowerDNS Authoritative Server": (
         *("pdns", "pdns_server", "pdns-server", "powerdns authoritative", "powerdns authoritative server"),
-        *("powerdns auth", "powerdns authoritative nameserver"),
+        *("powerdns auth", "powerdns authoritative nameserver", "pdns auth"),
     ),
     "PowerDNS": ("powerdns",),
     "PowerDNS Recursor": ("recursor", "powerdns recursor", "pdns_recursor", "pdns-recursor"),
@@ -66,6 +66,11 @@ _ON: Final = ("{}", "{}-on", "{}-yes", "{}-enabled")
 _OFF: Final = ("no-{}", "without-{}", "{}-no", "{}-off", "{}-disabled")
 # Words that mean one thing wherever a name has them; a hyphen may be another separator, or none.
 _MEANINGS: Final[dict[str, tuple[str, str]]] = {
+    **{  # but `named` is common English, PowerDNS has a backend `bind`, and `dhcp4` tells the protocol
+        spelling.replace(" ", "-").replace("_", "-"): ("product", product)
+        for product, spellings in _PRODUCTS.items()
+        for spelling in {*spellings} - {"named", "bind", "bind 9", "isc bind 9", "kea-dhcp4", "kea-dhcp6"}
+    },
     **{word: ("backend", _SYNONYMS["backend"].get(word, word)) for word in BACKENDS},
     **{
         word: ("protocol", said)
