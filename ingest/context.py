@@ -358,6 +358,8 @@ def gather(
 def _named(names: Iterable[str], known: Collection[str]) -> list[Claim]:
     """Return what the words of names say about columns that are not `known`; two different words say nothing."""
     said = [*map(told, names)]
+    versioned = [each for each in said if "product_version" in each]  # `kea-2.4.1`, in a folder `kea-vs-dhcpd`
+    said = [each for each in said if "product" not in each or not versioned] + versioned
     meant = {column: {each[column] for each in said if column in each} for column in _IN_NAMES if column not in known}
     if len(meant.get("threading", ())) > 1:  # `mt vs st`: the one thread of `st` is as open
         meant.pop("threads", None)
