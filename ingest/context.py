@@ -78,8 +78,8 @@ _DIGESTED: Final = json.JSONEncoder(sort_keys=True, default=str, separators=(","
 
 Claim = tuple[str, Any, str]
 """A value that one source gives for a column: (column, value, source)."""
-Names = tuple[Name | None, int | None, tuple[tuple[int, Name], ...]]
-"""What `name`, `level` and `folders` of a Context are."""
+Names = tuple[Name | None, int | None, tuple[tuple[int, Name], ...], Sequence[str]]
+"""`name`, `level` and `folders` of a Context, and clear words that the names have by others beside them."""
 WATCHED: Final = ("host", "label", "metric", "unit", "value")  # of schema.OBSERVATIONS, in the order of `_digested`
 Watched = tuple[str | None, str | None, str, str, float]
 
@@ -291,14 +291,12 @@ def gather(
     sha256: str = "",
     *,
     shared: bool = False,
-    names: Callable[[], Names] = lambda: (None, None, ()),
-    contrasts: Callable[[], Iterable[str]] = tuple,
+    names: Callable[[], Names] = lambda: (None, None, (), ()),
 ) -> Context:
     """Collect the context of the output `path`, with digest `sha256`, in the campaign's `scope`.
 
     `sidecar` is the path and contents of the output's sidecar, if it has one; `shared` says that it serves other
-    processes, too. `names`, and `contrasts` for clear words that they have by others beside them, are asked if no path
-    template matches.
+    processes, too. `names` are asked if no path template matches.
     """
     values = campaign.values if campaign else {}
     notes: list[str] = []
@@ -337,10 +335,10 @@ def gather(
     defaults = _claims(campaign.said, _DEFAULTS, {}, notes) if campaign else []
     if server:
         claims = [*_server_claims(server, [*claims, *defaults]), *claims]
-    name, counting, rated = (None, None, ()) if match else names()
+    name, counting, rated, contrasts = (None, None, (), ()) if match else names()
     if not match:
         words = [word for each in (path.split("/") if name else folders) for word in words_of(each)]
-        words += contrasts()
+        words += contrasts
         claims += _named(words, {column for column, *_ in claims})
     if not campaign:
         folder = scope.rpartition("/")[2]
@@ -418,7 +416,7 @@ def context_path(path: str, known: Mapping[str, Any], beside: Mapping[int, str])
         if at not in beside and (text.lower() in words or rate in numbers(text) or is_repetition):
             continue
         every = words_of(text)
-        left = [word for word in every if not (_tells(told(word), known) or _is_contrast(word, known))]
+        left = [word for word in every if not _repeats(word, known)]
         own.append(text if len(left) == len(every) else "-".join(left))
     return "/".join(filter(None, own)) or "."
 
@@ -439,14 +437,12 @@ def beside_fields(
     return {at: (words or "").replace(" ", "-") for at, words in said}
 
 
-def _is_contrast(word: str, known: Mapping[str, Any]) -> bool:
-    """Return whether a word such as `single`, which is clear only beside others, repeats what is known."""
-    return word == known.get("threading") or (word in ALONE and known.get("ha_mode") == "none")
-
-
-def _tells(meant: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
-    """Return whether a word means something, and all of it is known."""
-    return bool(meant) and all(known.get(column) == value for column, value in meant.items())
+def _repeats(word: str, known: Mapping[str, Any]) -> bool:
+    """Return whether all that a word means is known; one such as `single` is clear only beside others."""
+    if word == known.get("threading") or (word in ALONE and known.get("ha_mode") == "none"):
+        return True
+    meant = told(word)
+    return bool(meant) and meant.items() <= known.items()
 
 
 def _is_known(word: str, above: str, facts: Row, known: Row) -> bool:
@@ -456,12 +452,12 @@ def _is_known(word: str, above: str, facts: Row, known: Row) -> bool:
         return True
     if any(word in words_of(name) for name in above.split("/")):
         return True
-    if _tells(told(word), known) or _is_contrast(word, known):
+    if _repeats(word, known):
         return True
     clear = _CONFIGURATION - {"protocol"} if word.isdecimal() else _CONFIGURATION  # a bare 4 does not mean DHCPv4
     for column in clear & known.keys() if word not in UNCLEAR else ():
         with suppress(ValueError):
-            if _tells(normalise(column, word), known):
+            if (meant := normalise(column, word)) and meant.items() <= known.items():
                 return True
     return False
 

@@ -121,10 +121,13 @@ class Found:
     held: tuple[bytes, int] | None = None  # its bytes and mtime in us, if they are kept from `look` until it is parsed
 
     @classmethod
-    def at(cls, place: str | Path, scope: Scope, path: str, reject: Reject | None = None) -> Found:
-        """Return the file with a path relative to the scope's folder; `place` is its path on disk."""
+    def at(cls, file: str, scope: Scope, place: str = "", reject: Reject | None = None) -> Found:
+        """Return the file with a path below the scope's folder; `place` is its path on disk, if it is another."""
+        path = file.removeprefix(scope.place).lstrip("/") or "."
+        if not path.isascii():
+            path = os.fsencode(path).decode("utf-8", "backslashreplace")
         folder, _, name = path.rpartition("/")
-        elsewhere = None if str(place) == f"{scope.place}/{path}" else str(place)
+        elsewhere = None if (place or file) == f"{scope.place}/{path}" else place or file
         return cls(scope, sys.intern(folder or "."), sys.intern(name), elsewhere, reject)
 
     @property
@@ -177,9 +180,8 @@ def look(items: Iterable[Found], keep_bytes: int = 0) -> None:
 
 def _recognise(heads: Sequence[tuple[Found, bytes]]) -> None:
     """Recognise usual reports of perfdhcp by their form, all other files by asking the readers."""
-    usual = [each for each in heads if perfdhcp_forms.may_have_a_form(each[1]) and each[0].name != FILE_NAME]
-    for (item, _), skeleton in zip(usual, perfdhcp_forms.skeletons([head for _, head in usual]), strict=True):
-        if form := perfdhcp_forms.form_of(skeleton):
+    for (item, _), form in zip(heads, perfdhcp_forms.forms([head for _, head in heads]), strict=True):
+        if form and item.name != FILE_NAME:
             item.kind, item.reader, item.form = Kind.OUTPUT, perfdhcp, form
             item.fact = machines.recognise(item.name, perfdhcp_forms.START)
     others = [each for each in heads if each[0].form is None]
@@ -286,18 +288,12 @@ def _require_regular(status: os.stat_result) -> None:
 def sidecar_paths(item: Found) -> list[str]:
     """Return the possible paths of an output's sidecar, relative to its scope; the first existing one is used."""
     templates = item.scope.campaign.sidecar if item.scope.campaign else SIDECARS
-    path = item.path
-    folder = path.removesuffix(item.name)
-    paths = [posixpath.normpath(folder + own) if "/" in own else folder + own for own in _beside(item.name, templates)]
-    return [beside for beside in paths if beside != path]
-
-
-@lru_cache(maxsize=4096)  # the repetitions of a ramp have the same names
-def _beside(name: str, templates: tuple[str, ...]) -> list[str]:
-    """Return the possible sidecar names of an output of that name, relative to its folder."""
+    path, name = item.path, item.name
+    folder, prefix = path.removesuffix(name), name.partition("-")[0]
     stem = name.removesuffix(".gz").rpartition(".")[0] or name
-    prefix = name.partition("-")[0]
-    return [each.replace("{stem}", stem).replace("{name}", name).replace("{prefix}", prefix) for each in templates]
+    named = [each.replace("{stem}", stem).replace("{name}", name).replace("{prefix}", prefix) for each in templates]
+    paths = [posixpath.normpath(folder + own) if "/" in own else folder + own for own in named]
+    return [beside for beside in paths if beside != path]
 
 
 def walk(
@@ -346,7 +342,7 @@ def _walk_single(folder: Path, names: set[str]) -> list[Found]:
     scope = _scope(folder, folder) if (folder / FILE_NAME).is_file() else Scope(folder, slug(folder.name))
     beside = {path for name in names for path in sidecar_paths(Found(scope, ".", name))} | {FILE_NAME}
     there = sorted(names | {name for name in beside if (folder / name).is_file()})
-    return [_found(f"{folder}/{name}", scope) for name in there]
+    return [Found.at(f"{folder}/{name}", scope) for name in there]
 
 
 class _Folder(NamedTuple):
@@ -367,7 +363,7 @@ class _Walker:
         """Yield the files below `root`, one list per non-empty scope; `unpacked` is the result of an archive."""
         whole = Scope(root, slug(ARCHIVES.sub("", root.name) if unpacked else root.name))
         if isinstance(unpacked, Reject):
-            yield [Found.at(root, whole, root.name, unpacked)]
+            yield [Found.at(f"{root}/{root.name}", whole, str(root), unpacked)]
             return
         scopes = [(whole, unpacked or _Folder(str(root), str(root)))]
         while scopes:
@@ -380,7 +376,7 @@ class _Walker:
                     entries = sorted(os.scandir(folder.place), key=lambda entry: entry.name)
                 except OSError as error:
                     reject = Reject(1, f"folder cannot be read: {error.strerror}", "check its permissions")
-                    found.append(_found(folder.path, scope, reject=reject))
+                    found.append(Found.at(folder.path, scope, reject=reject))
                     continue
                 if not scope.campaign or folder != first:
                     named = any(entry.name == FILE_NAME for entry in entries)
@@ -406,7 +402,7 @@ class _Walker:
         if is_folder:
             pending.append(_Folder(path, entry.path, folder.levels))
             return None
-        item = _found(path, scope, entry.path)
+        item = Found.at(path, scope, entry.path)
         if scope.campaign and scope.campaign.ignores(item.path):
             self._ignored.append(Ignored(path, _BY_CAMPAIGN))
             return None
@@ -477,13 +473,6 @@ def _scope(folder: Path, place: Path) -> Scope:
     except CampaignError as error:
         return Scope(folder, slug(folder.name), fault=str(error))
     return Scope(folder, campaign.campaign, campaign)
-
-
-def _found(file: str, scope: Scope, place: str = "", reject: Reject | None = None) -> Found:
-    path = file.removeprefix(scope.place).lstrip("/") or "."
-    if not path.isascii():
-        path = os.fsencode(path).decode("utf-8", "backslashreplace")
-    return Found.at(place or file, scope, path, reject)
 
 
 def _is_usable(items: Sequence[Found], owners: dict[str, Path], refused: list[Refused] | None) -> bool:

@@ -331,7 +331,7 @@ class Intake:
         while waiting:
             outcomes = waiting.pop()
             try:
-                rows = tables(outcomes, ramps.rows([each.trial for each in outcomes if each.trial]))
+                rows = tables(outcomes)
             except (ValueError, TypeError, OverflowError) as error:  # a value that no column can hold
                 if middle := len(outcomes) // 2:
                     waiting += outcomes[middle:], outcomes[:middle]
@@ -362,7 +362,7 @@ class Intake:
             summary.trials += outcome.raw["trials"]
 
 
-def reject_text(reject: Row, indent: int = 0) -> str:
+def reject_text(reject: Row, indent: int) -> str:
     """Return a row of schema.REJECTS as text: where and why, then what to do."""
     place = reject["source_path"] + (f", line {reject['line']}" if reject["line"] else "")
     return f"{place}: {reject['reason']}\n{' ' * indent}-> {reject['hint']}"

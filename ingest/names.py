@@ -271,7 +271,7 @@ def split(file: str) -> tuple[_Parts, ...]:
     return tuple(tuple(_PART.findall(word)) for word in _SEPARATORS.split(stem) if word)
 
 
-def named_rates(path: str, sent: int | None = None, rate: float | None = None) -> set[float]:
+def named_rates(path: str, sent: int | None, rate: float | None) -> set[float]:
     """Return the rates in names of a file and its folders: numbers with a label or unit, as in `500pps`, `rate-500`.
 
     If there are none: numbers at which whole seconds take what was `sent`, and near the `rate` at which it was.

@@ -7,16 +7,14 @@ Files that need a remark or do not fit this scheme go to `resolve`, which would 
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
-import numpy as np
 import orjson
-import pyarrow as pa
 
 from dropline.ingest.campaign import Campaign, slug
 from dropline.ingest.context import (
@@ -35,18 +33,15 @@ from dropline.ingest.context import (
 from dropline.ingest.files import Found, Kind, Unreadable
 from dropline.ingest.formats import Row, perfdhcp
 from dropline.ingest.formats.perfdhcp_forms import FACTS, Figures, Form
-from dropline.ingest.formats.perfdhcp_lines import INTERIM
 from dropline.ingest.names import level, numbers
 from dropline.ingest.resolve import Neighbours, Resolver
-from dropline.ingest.rows import Content, Outcome, Series, context_file, raw_row, table, trial_id
-from dropline.ingest.schema import TABLES
+from dropline.ingest.rows import Content, Outcome, Series, Trial, raw_row, trial_id
 from dropline.ingest.synonyms import normalise
 
 _RATE: Final = FACTS.index("offered_rate")
 _OWN: Final = frozenset({"offered_rate", "started_at", "ended_at", "command"})  # columns that differ within a ramp
 _TIMES: Final = ("started_at", "ended_at")
 _OF_ROW: Final = frozenset({*_TIMES, "repetition"})  # own values that the report itself does not have
-_ID: Final = TABLES["trials"].field("trial_id").type
 _MAX_RATE: Final = 1e12
 _ALSO_SAID: Final = ("kea_version", "signal_sent", *SERVERS, "campaign")
 _DIGITS: Final = 10  # of a repetition, at most
@@ -79,15 +74,6 @@ class _Group:
     folders: dict[str, str] = field(default_factory=dict)  # folder -> context_path, if a folder has the repetition
 
 
-class Trial(NamedTuple):
-    """One report: its number among the `figures` of its form, and its id."""
-
-    form: Form
-    figures: Figures
-    number: int
-    id: str
-
-
 class Ramps:
     """Takes usual reports and their sidecars."""
 
@@ -97,7 +83,7 @@ class Ramps:
         self._groups: dict[tuple[Any, ...], _Group | None] = {}
 
     def outcomes(self, items: Sequence[Found]) -> dict[Found, Outcome]:
-        """Return the outcomes of those of some files that fit; `rows` returns their exchanges and intervals."""
+        """Return the outcomes of those of some files that fit."""
         by_form: dict[Form, list[Found]] = defaultdict(list)
         for item in items:
             if item.form and item.kind is Kind.OUTPUT:
@@ -108,7 +94,7 @@ class Ramps:
             for item, outcome, beside in self._of_form(form, those):
                 found[item] = outcome
                 if item.sidecar and beside and item.sidecar in here:
-                    found[item.sidecar] = context_file(item.sidecar, outcome.key[0], beside, Kind.SIDECAR.value)
+                    found[item.sidecar] = Outcome(raw_row(item.sidecar, outcome.key[0], beside, Kind.SIDECAR.value))
         return found
 
     def _of_form(self, form: Form, items: Sequence[Found]) -> Iterator[tuple[Found, Outcome, Content | None]]:
@@ -124,13 +110,11 @@ class Ramps:
         for number, (item, content) in enumerate(read):
             if figures.usual[number]:
                 try:
-                    yield item, *self._taken(number, item, content, form, figures)
+                    yield item, *self._taken(number, item, content, figures)
                 except (_Other, ValueError, TypeError, OverflowError):  # such as a list where a word is expected
                     continue
 
-    def _taken(
-        self, number: int, item: Found, content: Content, form: Form, figures: Figures
-    ) -> tuple[Outcome, Content | None]:
+    def _taken(self, number: int, item: Found, content: Content, figures: Figures) -> tuple[Outcome, Content | None]:
         """Return the outcome of a report, and the contents of its sidecar."""
         scope, around = item.scope, self._resolver.around(item.scope.place)
         if scope.place not in self._keys:
@@ -181,7 +165,7 @@ class Ramps:
             raw_row(item, campaign, content, perfdhcp.NAME, "trials", context, 1),
             {"trials": [row]},
             [Series.of("observations", WATCHED, observed, of_trial)] if observed else [],
-            trial=Trial(form, figures, number, own_id),
+            trial=Trial(figures, number, own_id),
         ), beside
 
     def _sidecar(self, around: Neighbours, sidecar: Found | None, content: Content) -> tuple[Content | None, Row]:
@@ -309,42 +293,3 @@ def _row(item: Found, match: re.Match[str] | None, source: str, own: Row, group:
             group.folders[item.folder] = context_path(item.path, row | own, beside)
         row["context_path"] = group.folders[item.folder]
     return row
-
-
-def rows(trials: Iterable[Trial]) -> Iterator[tuple[str, pa.Table]]:
-    """Yield the rows of schema.EXCHANGES and schema.INTERVALS; raise Arrow's error if a value does not fit the lake."""
-    by_figures: dict[Figures, list[Trial]] = defaultdict(list)
-    for trial in trials:
-        by_figures[trial.figures].append(trial)
-    for figures, those in by_figures.items():
-        yield from _figures(those[0].form, figures, those)
-
-
-def _figures(form: Form, figures: Figures, trials: Sequence[Trial]) -> Iterator[tuple[str, pa.Table]]:
-    """Yield the rows of schema.EXCHANGES and schema.INTERVALS of some trials."""
-    ids, numbers = pa.array([trial.id for trial in trials], _ID), np.array([trial.number for trial in trials])
-    width = len(form.exchanges)
-    rows = (numbers[:, None] * width + np.arange(width)).ravel()
-    exchanges = {name: column.take(pa.array(rows)) for name, column in figures.exchanges.items()}
-    yield "exchanges", table("exchanges", {"trial_id": _each(ids, width), **exchanges})
-    kinds, _, lines, _ = figures.interims.shape
-    if not lines:
-        return
-    counters = figures.interims[:, numbers]
-    since = np.diff(counters, axis=2, prepend=0)
-    position = np.repeat(np.arange(lines, dtype=np.int32), width)
-    report_s = np.array([figures.report_s[number] for number in numbers], np.float64)
-    intervals = {
-        "trial_id": _each(ids, lines * width),
-        "position": np.tile(position, len(ids)),
-        "t_s": ((position + 1) * report_s[:, None]).ravel(),
-        "exchange": pa.array(form.exchanges, pa.string()).take(pa.array(np.tile(np.arange(width), len(ids) * lines))),
-        **{name: counters[at].ravel() for at, name in enumerate(INTERIM[:kinds])},
-        **{f"interval_{name}": since[at].ravel() for at, name in enumerate(INTERIM[:3])},
-    }
-    yield "intervals", table("intervals", intervals)
-
-
-def _each(values: pa.Array, times: int) -> pa.Array:
-    """Return each value several times."""
-    return values.take(pa.array(np.repeat(np.arange(len(values)), times)))

@@ -6,7 +6,7 @@ from bisect import bisect
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from hashlib import sha256
 from itertools import chain
 from typing import Any, Final, NamedTuple
@@ -24,7 +24,6 @@ from dropline.ingest.rows import (
     Content,
     Outcome,
     campaign_row,
-    context_file,
     output,
     published,
     raw_row,
@@ -115,9 +114,9 @@ class Neighbours:
                 parsed = self.name(f"{above}/", name)
                 if not parsed.is_plain:
                     rated.append((at, parsed))
-        return None if own.is_plain else own, counting, tuple(rated)
+        return None if own.is_plain else own, counting, tuple(rated), self._contrasts(item)
 
-    def contrasts(self, item: Found) -> list[str]:
+    def _contrasts(self, item: Found) -> list[str]:
         """Return a clear word for each word in the names of a DHCP server's output that others beside it explain.
 
         `single` is the threading beside `multi` or `mt4`; beside `hot-standby` it is a server without a partner.
@@ -184,8 +183,10 @@ class Resolver:
         named: Callable[[str, str], str] | None = None,
     ) -> None:
         self._files = by_scope(found)
+        every = chain.from_iterable(self._files.values())
+        self._servers = ServerConfigs(server_configs(every, read) if configs is None else configs)
         self.named = named or (known.campaign if known else lambda _, said: said)  # the campaign that sidecars name
-        self._bytes, self._configs = read, configs
+        self._bytes = read
         self._known: Known | dict[Key, Version] = known or {}
         self.around = lru_cache(maxsize=_HELD)(lambda place: Neighbours(self._files[place]))  # files of the same scope
         self._machine = lru_cache(maxsize=_HELD)(self._load_machine)
@@ -194,27 +195,19 @@ class Resolver:
 
     def outcome(self, item: Found) -> Outcome:
         """Return the outcome of a file."""
-        try:
-            return self._outcome(item)
-        except Unreadable as error:
-            return rejected(item, self._campaign(item), [error.reject])
-
-    @cached_property
-    def _servers(self) -> ServerConfigs:
-        found = chain.from_iterable(self._files.values())
-        return ServerConfigs(server_configs(found, self._bytes) if self._configs is None else self._configs)
-
-    def _outcome(self, item: Found) -> Outcome:
         if item.reject and item.kind is Kind.UNREADABLE:
             return rejected(item, item.scope.name, [item.reject])
         if item.kind is Kind.MACHINE:
             return self._machine(item.scope.place, item.folder).outcomes[item.path]
-        content = self.content(item)
+        try:
+            content = self.content(item)
+        except Unreadable as error:
+            return rejected(item, self._campaign(item), [error.reject])
         if item.kind is Kind.SIDECAR:
             said = self._said(item)
             if isinstance(said, Rejected):
                 return rejected(item, self._campaign(item), [said.reject], content)
-            return context_file(item, self._campaign(item), content, item.kind.value)
+            return Outcome(raw_row(item, self._campaign(item), content, item.kind.value))
         if item.kind is Kind.UNKNOWN:
             return rejected(item, item.scope.name, self._silence(item, content) or [_refusal(item, content)], content)
         if item.kind is Kind.NOTES:
@@ -227,7 +220,7 @@ class Resolver:
             return self._server(item, content)
         if item.kind is Kind.FIGURES:
             return published(item, item.scope.name, content, [*_parsed(figures.NAME, figures.parse(content.data))])
-        outcome = context_file(item, item.scope.name, content, item.kind.value)
+        outcome = Outcome(raw_row(item, item.scope.name, content, item.kind.value))
         if item.kind is Kind.CAMPAIGN and item.scope.campaign:
             outcome.rows["campaigns"] = [campaign_row(item.scope.name, item.scope.campaign)]
         return outcome
@@ -253,7 +246,7 @@ class Resolver:
         except Rejected as error:
             return rejected(item, item.scope.name, [error.reject], content)
         row |= {"campaign": item.scope.name, "source_path": item.path, "source_sha256": content.sha256}
-        return context_file(item, item.scope.name, content, item.reader.NAME, {"server_configs": [row]})
+        return Outcome(raw_row(item, item.scope.name, content, item.reader.NAME), {"server_configs": [row]})
 
     def _load_machine(self, scope: str, folder: str) -> _Machine:
         """Parse one folder of machine facts; the host is written with its first new file."""
@@ -272,7 +265,7 @@ class Resolver:
             if faults := [reject for reject in rejects if reject.reason.startswith(f"{name}:")]:
                 outcomes[item.path] = rejected(item, item.scope.name, faults, content)
                 continue
-            outcome = context_file(item, item.scope.name, content, item.fact or item.kind.value)
+            outcome = Outcome(raw_row(item, item.scope.name, content, item.fact or item.kind.value))
             if self._known.get(outcome.key) != outcome.version:
                 outcome.rows["hosts"], rows = rows, []
             outcomes[item.path] = outcome
@@ -336,7 +329,6 @@ class Resolver:
             sha256(unpack(content.data, MAX_TEXT_BYTES)[0]).hexdigest() if is_gzip(content.data) else content.sha256,
             shared=sidecar in around.shared,
             names=partial(around.names, item),
-            contrasts=partial(around.contrasts, item),
         )
         if sidecar and isinstance(said, Rejected):
             return replace(context, warnings=(*context.warnings, f"sidecar {sidecar.path} cannot be used: {said}"))
@@ -365,9 +357,7 @@ class Resolver:
             return None
         if known.context_sha256 != context.sha256():
             return None
-        outcome = context_file(item, campaign, content, item.kind.value)
-        outcome.raw |= {"context_sha256": known.context_sha256, "status": known.status}
-        return outcome
+        return Outcome(raw_row(item, campaign, content, item.kind.value, known.status, known.context_sha256))
 
 
 def _levels(path: str) -> Iterator[tuple[str, str]]:

@@ -1,13 +1,11 @@
 """Rows of the lake from one parsed file."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -16,14 +14,13 @@ from dropline.ingest.campaign import Campaign, Method
 from dropline.ingest.context import RATELESS, WATCHED, Context
 from dropline.ingest.files import Found, Kind
 from dropline.ingest.formats import Observation, Reject, Report, Row, prefixes
+from dropline.ingest.formats.perfdhcp_forms import Figures
+from dropline.ingest.formats.perfdhcp_lines import INTERIM
 from dropline.ingest.formats.perfdhcp_options import UNKNOWN_OPTIONS
 from dropline.ingest.lake import Key, Version
 from dropline.ingest.names import names
 from dropline.ingest.schema import TABLES
 from dropline.ingest.telemetry import Sample
-
-if TYPE_CHECKING:
-    from dropline.ingest.ramps import Trial
 
 _NO_CONTEXT: Final = Context()
 NO_CONTEXT: Final = _NO_CONTEXT.sha256()
@@ -58,6 +55,14 @@ class Series(NamedTuple):
         return cls(table, dict(zip(names, zip(*rows, strict=True), strict=False)), fixed)
 
 
+class Trial(NamedTuple):
+    """One report: its number among the `figures` of its form, and its id."""
+
+    figures: Figures
+    number: int
+    id: str
+
+
 @dataclass(slots=True)
 class Outcome:
     """The result of one file: its row of raw_files, and all other rows from it."""
@@ -83,13 +88,6 @@ class Outcome:
     def rejects(self) -> list[Row]:
         """The rows of schema.REJECTS."""
         return self.rows.get("rejects", [])
-
-
-def context_file(
-    item: Found, campaign: str, content: Content, kind: str, rows: dict[str, list[Row]] | None = None
-) -> Outcome:
-    """Return the outcome of a context file; `kind` is its format."""
-    return Outcome(raw_row(item, campaign, content, kind, "context"), rows or {})
 
 
 def rejected(item: Found, campaign: str, rejects: Sequence[Reject], content: Content | None = None) -> Outcome:
@@ -200,8 +198,8 @@ def reject_row(raw: Row, reject: Reject) -> Row:
     }
 
 
-def tables(outcomes: Sequence[Outcome], more: Iterable[tuple[str, pa.Table]] = ()) -> dict[str, pa.Table]:
-    """Return the Arrow tables of all outcomes, and `more` rows; raise Arrow's error if a value does not fit."""
+def tables(outcomes: Sequence[Outcome]) -> dict[str, pa.Table]:
+    """Return the Arrow tables of all outcomes; raise Arrow's error if a value does not fit."""
     rows: dict[str, list[Row]] = defaultdict(list, raw_files=[outcome.raw for outcome in outcomes])
     series: dict[str, list[Series]] = defaultdict(list)
     for outcome in outcomes:
@@ -212,8 +210,9 @@ def tables(outcomes: Sequence[Outcome], more: Iterable[tuple[str, pa.Table]] = (
     parts = [(name, from_rows(name, found)) for name, found in rows.items()]
     parts += [(name, _from_series(name, found)) for name, found in series.items()]
     parts += [("observations", part) for outcome in outcomes for part in outcome.observations]
+    parts += _from_trials(outcome.trial for outcome in outcomes if outcome.trial)
     written: dict[str, list[pa.Table]] = defaultdict(list)
-    for name, part in chain(parts, more):
+    for name, part in parts:
         if part.num_rows:
             written[name].append(part)
     return {name: pa.concat_tables(written[name]) for name in TABLES if name in written}
@@ -256,16 +255,47 @@ def _from_series(name: str, series: Sequence[Series]) -> pa.Table:
     return table(name, columns)
 
 
+def _from_trials(trials: Iterable[Trial]) -> Iterator[tuple[str, pa.Table]]:
+    """Yield the rows of schema.EXCHANGES and schema.INTERVALS of trials that were taken by columns."""
+    by_figures: dict[Figures, list[Trial]] = defaultdict(list)
+    for trial in trials:
+        by_figures[trial.figures].append(trial)
+    for figures, those in by_figures.items():
+        ids = pa.array([trial.id for trial in those], TABLES["trials"].field("trial_id").type)
+        numbers = np.array([trial.number for trial in those])
+        kinds, _, lines, width = figures.interims.shape
+        order = np.arange(len(ids))
+        places = pa.array((numbers[:, None] * width + np.arange(width)).ravel())
+        exchanges = {name: column.take(places) for name, column in figures.exchanges.items()}
+        yield "exchanges", table("exchanges", {"trial_id": ids.take(pa.array(order.repeat(width))), **exchanges})
+        if not lines:
+            continue
+        counters = figures.interims[:, numbers]
+        since = np.diff(counters, axis=2, prepend=0)
+        position = np.repeat(np.arange(lines, dtype=np.int32), width)
+        report_s = np.array([figures.report_s[number] for number in numbers], np.float64)
+        slots = np.tile(np.arange(width), len(ids) * lines)
+        intervals = {
+            "trial_id": ids.take(pa.array(order.repeat(lines * width))),
+            "position": np.tile(position, len(ids)),
+            "t_s": ((position + 1) * report_s[:, None]).ravel(),
+            "exchange": figures.exchanges["exchange"].take(pa.array(slots)),
+            **{name: counters[at].ravel() for at, name in enumerate(INTERIM[:kinds])},
+            **{f"interval_{name}": since[at].ravel() for at, name in enumerate(INTERIM[:3])},
+        }
+        yield "intervals", table("intervals", intervals)
+
+
 def raw_row(
     item: Found,
     campaign: str,
     content: Content,
     kind: str,
-    status: str,
+    status: str = "context",
     context_sha256: str = NO_CONTEXT,
     trials: int = 0,
 ) -> Row:
-    """Return the row of schema.RAW_FILES without the batch."""
+    """Return the row of schema.RAW_FILES without the batch; `kind` is its format."""
     scope = item.scope
     return {
         "campaign": campaign,

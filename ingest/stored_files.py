@@ -41,7 +41,7 @@ class Kept:
         for (campaign, path), place in self._places.items():
             name = place.scope or campaign
             scope = Scope(Path(name), name, self._described.get(name))
-            item = Found.at(scope.folder / path, scope, path)
+            item = Found.at(f"{scope.place}/{path}", scope)
             item.size = place.size_bytes
             if scope.campaign and scope.campaign.ignores(path):
                 continue

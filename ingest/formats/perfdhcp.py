@@ -4,19 +4,38 @@ Only its source defines what perfdhcp prints (isc-projects/kea, src/bin/perfdhcp
 avalanche_scen.cc); perfdhcp(8) describes the options.
 """
 
-from __future__ import annotations
-
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from operator import sub
+from typing import Any, Final
 
-from dropline.ingest.formats.perfdhcp_lines import KEYS, START, Line, Process, Stage, clean_counters, recognise
-from dropline.ingest.formats.perfdhcp_report import conclude
-from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_marked, lines, parts, unpack
-
-if TYPE_CHECKING:
-    from dropline.ingest.formats import Reject, Report
+from dropline.ingest.formats import EMPTY, Reject, Report, Row
+from dropline.ingest.formats.draft import remedy
+from dropline.ingest.formats.perfdhcp_lines import (
+    INTERIM,
+    KEYS,
+    PLACES,
+    START,
+    Line,
+    Process,
+    Stage,
+    clean_counters,
+    recognise,
+)
+from dropline.ingest.formats.perfdhcp_options import EXCHANGES, UNKNOWN_OPTIONS, Options, parse_command, parse_options
+from dropline.ingest.formats.text import (
+    MAX_SERIES,
+    MAX_TEXT_BYTES,
+    head_text,
+    is_marked,
+    lines,
+    parts,
+    plural,
+    quote,
+    unpack,
+)
 
 NAME = "perfdhcp"
 
@@ -36,6 +55,30 @@ LINES: Final = re.compile(
 CLUES: Final = (
     *("Running: perfdhcp", "Scenario: ", "***", "perfdhcp [-", " running perfdhcp", " parsing command line options"),
     *("; received: ", " packets: ", "VERSION: "),
+)
+_NEARLY_ALL: Final = 0.98
+_PRINTED_S: Final = 0.01  # how exactly a rate of six digits tells the time
+_OF_A_HEADER: Final = frozenset({"method", "protocol", "wait_s", "scenario"})
+
+# Part of an error text -> what to do; the first match wins.
+_REMEDIES: Final[tuple[tuple[str, str], ...]] = (
+    (
+        "without an interface, server is required",
+        "give a server address, or -l with an interface that exists on the client",
+    ),
+    ("Failed to convert string to address", "give IP addresses, no host names, and check the interface behind -l"),
+    ("There is no address for interface", "give the interface an address, or choose another -l"),
+    ("failed to connect to remote endpoint", "check the route from the client to the server"),
+    ("are mismatched", "use -4 with an IPv4 server and -6 with an IPv6 server"),
+    (
+        "Failed to bind socket",
+        "run it as root, which ports below 1024 need; stop the program that holds the port, or choose another with -L",
+    ),
+    ("Packets exchange not specified", "leave out -W with -i, and switch off rapid commit in the server for -i -c"),
+    ("unable to open", "check the path of the file that the option names"),
+    ("wrong command line option", "look in `perfdhcp -h` for the option and its value"),
+    ("send failed", "check the link of the client: it went down during the trial"),
+    ("parsing command line", "correct the option that it names and run the trial again"),
 )
 
 
@@ -73,12 +116,12 @@ def _parts(text: bytes, first: int) -> Iterator[Report | Reject]:
     trial = Process(here=first, line=first)
     for _, _, _, current in _walk(text, trial, first):
         if current is not trial:
-            yield conclude(trial)
+            yield _conclude(trial)
             trial = current
-    yield conclude(trial)
+    yield _conclude(trial)
 
 
-def _walk(text: bytes, trial: Process, first: int = 1) -> Iterator[tuple[int, str, Line | None, Process]]:
+def _walk(text: bytes, trial: Process, first: int) -> Iterator[tuple[int, str, Line | None, Process]]:
     """Yield number and text of every line, its kind (None: not valid there), and the trial it was added to."""
     for number, said in _lines(text, first):
         key, colon, payload = said.partition(": ")
@@ -135,3 +178,229 @@ def _behind_failure(text: str) -> str:
     if message:
         return behind
     return text if text.startswith("sent: ") or text.partition(": ")[0] in KEYS else ""
+
+
+def _conclude(trial: Process) -> Report | Reject:
+    """Return the report of a trial whose first exchange is complete, else a reject."""
+    trial.give_up()
+    if trial.exchanges and trial.exchanges[0]["position"] == 0 and trial.stage < Stage.USAGE:
+        return _report(trial)
+    return _reject(trial)
+
+
+def _report(trial: Process) -> Report:
+    options: Options | None = None
+    if trial.command is not None:
+        options = parse_command(trial.command)
+    elif trial.arguments:
+        options = parse_options(trial.arguments)  # as `-x a` decodes them
+    gave_up = options is not None and _gave_up(trial, options)
+    faults = _faults(trial, options, gave_up=gave_up)
+    slots = _slots(trial, options)
+    if trial.width and not slots:
+        faults.append("The interim lines are left out: it is not known which exchanges they count.")
+    for label, addresses in trial.leases:
+        trial.observe("leases_listed", len(addresses), "leases", label)
+        trial.observe("distinct_addresses", len(set(addresses)), "leases", label)
+    return Report(
+        line=trial.line,
+        facts={**_facts(trial, options, gave_up=gave_up), "completed": not (faults or trial.interrupted)},
+        exchanges=trial.exchanges,
+        intervals=_intervals(trial, slots, options.report_s if options else None),
+        observations=trial.observations,
+        warnings=[*faults, *_notes(trial, options, gave_up=gave_up), *_strange_lines(trial, options)],
+    )
+
+
+def _is_avalanche(trial: Process) -> bool:
+    return trial.provisioned or trial.scenario == "avalanche"
+
+
+def _faults(trial: Process, options: Options | None, *, gave_up: bool) -> list[str]:
+    """Return signs that a report is incomplete or inconsistent."""
+    faults = []
+    found = tuple(row["exchange"] for row in trial.exchanges)
+    slots = trial.width
+    expected = slots or (2 if trial.rate_name == "4-way exchanges" else 1)
+    if trial.broken:
+        cut = ", ".join(trial.broken)
+        faults.append(f"Report cut off: the statistics of {cut} are incomplete and are left out.")
+    elif options and found != options.exchanges:
+        wanted = ", ".join(options.exchanges)
+        faults.append(f"Report cut off? Expected {wanted}, found {', '.join(found)}.")
+    elif not options and (len(found) < expected or (slots and len(found) != slots)):
+        faults.append(f"Report cut off? Expected {expected} exchanges, found {', '.join(found)}.")
+    answered = trial.exchanges[:2][-1]["received"]  # the basis of perfdhcp's rate
+    if trial.rate is not None and trial.rate <= 0 < answered:
+        faults.append(f"A rate of {trial.rate:.15g} contradicts {answered} exchanges.")
+    if options and options.offered_rate and trial.expected_rate:
+        asked, printed = options.offered_rate, trial.expected_rate
+        if not math.isclose(asked, printed, rel_tol=1e-4):  # six digits are printed
+            faults.append(f"-r {asked:.15g} contradicts the expected rate, {printed:.15g}: its line is cut off.")
+    if options and gave_up and not _is_loss_known(trial, options):
+        limits = " and ".join(options.most_drops)
+        faults.append(
+            f"-D {limits} also counts requests under way, and ended the trial before any answer was late: its loss "
+            "says nothing. Raise -D, or leave it out."
+        )
+    if _is_avalanche(trial) and not trial.provisioned:
+        faults.append("Report cut off: the summary of the avalanche is missing.")
+    return faults
+
+
+def _slots(trial: Process, options: Options | None) -> tuple[str, ...]:
+    """Return the exchanges in the columns of interim lines, or none if unknown."""
+    slots = trial.width
+    found = tuple(row["exchange"] for row in trial.exchanges)
+    every = EXCHANGES[PLACES[found[0]][0]]
+    candidates = (found, options.exchanges if options else (), every[:2], every)
+    return next((names for names in candidates if len(names) == slots), ())
+
+
+def _facts(trial: Process, options: Options | None, *, gave_up: bool) -> Row:
+    """Return the columns of schema.TRIALS except `completed`."""
+    rows = trial.exchanges
+    leases = len(rows) > 1 or trial.rate_name == "4-way exchanges"
+    facts: Row = {
+        "tool": "perfdhcp",
+        "tool_version": trial.version,
+        "command": trial.command,
+        **dict.fromkeys(("method", "duration_s", "drop_time_s", "drop_time_second_s", "wait_s", "clients")),
+        "protocol": PLACES[rows[0]["exchange"]][0],
+        "scenario": "avalanche" if _is_avalanche(trial) else trial.scenario,
+        "offered_rate": trial.expected_rate,
+        "achieved_rate": trial.rate,
+        "rate_unit": "leases/s" if leases else "exchanges/s",
+        "sent": sum(row["sent"] for row in rows),
+        "received": sum(row["received"] for row in rows),
+        "dropped": sum(row["drops"] for row in rows),
+        "malformed": trial.malformed,
+    }
+    if options:
+        said = options.facts() | {"scenario": trial.scenario or options.scenario}
+        said["offered_rate"] = options.offered_rate or trial.expected_rate
+        if trial.command is None:  # `-x a` decodes only some of the options
+            said = {name: value for name, value in said.items() if name not in _OF_A_HEADER}
+        facts |= said
+        if gave_up:  # then its rate tells the time, unless that includes a wait
+            is_needed = options.wait_s and _is_loss_known(trial, options)
+            facts["duration_s"] = _sent_for_s(trial, options) if is_needed else None
+    if _is_avalanche(trial):
+        facts["offered_rate"] = None  # perfdhcp prints -r as the expected rate, but all clients start at once
+    return facts
+
+
+def _gave_up(trial: Process, options: Options) -> bool:
+    """Return whether -D ended the trial early: it ran for less than its period and the wait, which then overlap."""
+    planned = (options.offered_rate or 0) * (options.duration_s or math.inf)
+    if not options.most_drops or trial.exchanges[0]["sent"] >= _NEARLY_ALL * planned:
+        return False
+    if trial.rate and options.duration_s and _ran_s(trial) >= options.duration_s + options.wait_s - _PRINTED_S:
+        return False
+    # what is answered while it waits is no drop any more
+    return any(row["drops"] for row in trial.exchanges) or bool(options.duration_s and options.wait_s)
+
+
+def _is_loss_known(trial: Process, options: Options) -> bool:
+    """Return whether a trial that -D ended lost something after the drop time, rather than under way."""
+    waited_s = _sent_for_s(trial, options) + options.wait_s
+    return any(row["drops"] for row in trial.exchanges) and waited_s >= (options.drop_times_s[0] or 0)
+
+
+def _sent_for_s(trial: Process, options: Options) -> float:
+    """Return how long a trial sent that -D ended: perfdhcp sends its rate x the period - 1."""
+    return float((trial.exchanges[0]["sent"] + 1) / options.offered_rate) if options.offered_rate else _ran_s(trial)
+
+
+def _ran_s(trial: Process) -> float:
+    """Return how long a trial ran, waiting included: the basis of its rate."""
+    return float(trial.exchanges[:2][-1]["received"] / (trial.rate or math.inf))
+
+
+def _intervals(trial: Process, exchanges: tuple[str, ...], report_s: float | None) -> dict[str, Sequence[Any]]:
+    """Return columns of schema.INTERVALS; `report_s` is the nominal time between two lines."""
+    if not exchanges:
+        return {}
+    lines, width = min(trial.interim_lines, MAX_SERIES), len(exchanges)
+    rows = lines * width
+    positions = [position for position in range(lines) for _ in exchanges]
+    counters: dict[str, list[Any]] = {kind: trial.interims[kind][:rows] for kind in INTERIM}
+    since = {f"interval_{kind}": counters[kind] for kind in INTERIM[:3]}
+    return {
+        "position": positions,
+        "t_s": [(position + 1) * report_s for position in positions] if report_s else [None] * rows,
+        "exchange": exchanges * lines,
+        **counters,
+        **{name: [*counts[:width], *map(sub, counts[width:], counts)] for name, counts in since.items()},
+    }
+
+
+def _notes(trial: Process, options: Options | None, *, gave_up: bool) -> list[str]:
+    """Return notes about events in the trial and about missing figures."""
+    notes = []
+    if trial.command is None:
+        notes.append(UNKNOWN_OPTIONS)
+    if trial.interrupted:
+        notes.append("The trial was interrupted by Ctrl-C.")
+    if max(trial.interim_lines, len(trial.observations)) >= MAX_SERIES:
+        notes.append(f"Only the first {MAX_SERIES} interim lines and packets are kept.")
+    if _is_avalanche(trial) and any(row["drops"] for row in trial.exchanges):
+        notes.append("The avalanche was interrupted before all clients had their answers.")
+    if options and gave_up:
+        notes.append(f"It ended early: -D allows {' and '.join(options.most_drops)} drops.")
+    if options and options.ignored:
+        notes.append(f"The avalanche scenario ignores {', '.join(options.ignored)}.")
+    if count := trial.malformed or trial.incorrect.count:
+        notes.append(f"{count} malformed packets came in{trial.incorrect.mentioned}.")
+    if count := trial.failed.count:
+        notes.append(f"{count} packets could not be received{trial.failed.mentioned}.")
+    for row in trial.exchanges:
+        name, printed = row["exchange"], row["drop_ratio_printed"]
+        if printed is not None and row["drop_ratio"] is None:
+            notes.append(f"The drops ratio of {name} is {printed}, not a number: {row['sent']} sent.")
+        if row["min_delay_ms"] is None and name != "RELEASE":  # which has no answer
+            notes.append(f"{name} has no delays (min delay inf or n/a): no answer was received.")
+    return notes
+
+
+def _strange_lines(trial: Process, options: Options | None) -> list[str]:
+    """Note the lines that were not understood; a wrapped command may print anything."""
+    strange = trial.strange
+    if options and options.wrapped:
+        return []
+    warnings = [f"Line {number} is not understood: {quote(text)}." for number, text in strange.first]
+    if more := strange.count - len(strange.first):
+        warnings.append(f"{more} more lines are not understood, the last one is line {strange.last}.")
+    return warnings
+
+
+def _reject(trial: Process) -> Reject:
+    interims = plural(trial.interim_lines, "interim line")
+    if trial.error:
+        seen = f" after {interims}" if trial.width else ""
+        return Reject(trial.error_line, f"perfdhcp failed{seen}: {trial.error}", remedy(trial.error, _REMEDIES))
+    if trial.stage is Stage.USAGE:
+        reason = "usage text instead of a report: perfdhcp -h, or an error that went to stderr"
+        return Reject(trial.line, reason, "run the trial again with 2>&1 to see the error")
+    if trial.stage >= Stage.RATE:
+        reason = f"report cut off {_where_cut(trial)}{trial.strange.mentioned}"
+        return Reject(trial.here, reason, "copy the whole file again, or run the trial again")
+    if trial.stage > Stage.NOTHING:
+        reason = f"no final report, {interims}: perfdhcp was killed (SIGTERM) or is still running"
+        return Reject(trial.line, reason, "if it was killed, run the trial again; to end it early use Ctrl-C (SIGINT)")
+    if trial.version:
+        reason = f"version text of perfdhcp {trial.version}, not a report"
+        return Reject(1, reason, "append the report to it, or leave the file out")
+    if trial.strange.count:
+        reason = f"no output of perfdhcp was recognised{trial.strange.mentioned}"
+        return Reject(1, reason, "expected the output of perfdhcp 1.4 or later, from `Running:` on")
+    return Reject(1, EMPTY, "run the trial again and keep what perfdhcp prints")
+
+
+def _where_cut(trial: Process) -> str:
+    if trial.broken:
+        return f"in the statistics of {trial.broken[0]}"
+    if trial.stage is Stage.RATE:
+        return "before the statistics"
+    begun = trial.exchanges
+    return f"at its head, before the statistics of {begun[0]['exchange']}" if begun else "at its head"

@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import compress
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -162,22 +163,19 @@ def _numbers(texts: Sequence[bytes]) -> pa.Array:
     return pc.ascii_trim_whitespace(pa.StringArray.from_buffers(len(begins), pa.py_buffer(offsets), pa.py_buffer(text)))
 
 
-def skeletons(texts: Sequence[bytes]) -> list[bytes]:
-    """Return the texts, which contain no NUL, with one `0` for each run of digits."""
-    letters = np.frombuffer(b"\0".join(texts).translate(_DIGITS), np.uint8)
+def forms(texts: Sequence[bytes]) -> list[Form | None]:
+    """Return the form of each text, None if it is not a usual report."""
+    usual = [text.startswith(START) and len(text) < _LONGEST and b"\0" not in text for text in texts]
+    letters = np.frombuffer(b"\0".join(compress(texts, usual)).translate(_DIGITS), np.uint8)
     kept = letters != ord("0")
     kept[1:] |= kept[:-1]  # the first digit of each run
     kept[:1] = True
-    return letters[kept].tobytes().split(b"\0") if texts else []
-
-
-def may_have_a_form(text: bytes) -> bool:
-    """Return whether a text may be a usual report."""
-    return text.startswith(START) and len(text) < _LONGEST and b"\0" not in text
+    skeletons = iter(letters[kept].tobytes().split(b"\0"))
+    return [_form(next(skeletons)) if each else None for each in usual]
 
 
 @lru_cache(maxsize=256)
-def form_of(skeleton: bytes) -> Form | None:
+def _form(skeleton: bytes) -> Form | None:
     """Return the form of all reports with this skeleton; None if they are not usual ones."""
     text = skeleton.decode("ascii", "replace")
     head, summary = _HEAD.match(text), text.find(_SUMMARY)

@@ -6,7 +6,7 @@ typed: each option is printed as ` -x value`, values are not quoted, the server 
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import compress
@@ -100,13 +100,8 @@ def told_by_command(command: object, facts: Mapping[str, Any]) -> dict[str, Any]
 @lru_cache(maxsize=4096)
 def parse_command(command: str) -> Options:
     """Parse `command`, the text after `Running: `; ignore invalid numbers."""
-    return parse_options(split_command(command))
-
-
-def split_command(command: str) -> tuple[Pair, ...]:
-    """Split `command` into (letter or long name, value); flags have the value ''."""
     words = command.split()[1:]
-    pairs: list[Pair] = []
+    pairs: list[Pair] = []  # letter or long name, value; flags have the value ''
     waiting = ""
     for position, word in enumerate(words):
         if waiting:
@@ -127,10 +122,10 @@ def split_command(command: str) -> tuple[Pair, ...]:
         elif pairs and pairs[-1][0] not in _FLAGS and position < len(words) - 1:
             # A value with blanks: only the last word can be the server.
             pairs[-1] = (pairs[-1][0], f"{pairs[-1][1]} {word}")
-    return tuple(pairs)
+    return parse_options(pairs)
 
 
-def parse_options(pairs: tuple[Pair, ...]) -> Options:
+def parse_options(pairs: Sequence[Pair]) -> Options:
     """Interpret `pairs` of (option, value); for most options the last one wins."""
     last = dict(pairs)
     every: dict[str, list[str]] = defaultdict(list)

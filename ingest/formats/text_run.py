@@ -211,7 +211,7 @@ def _trials(text: bytes, kind: type[TextRun], first: int) -> Parts:
     yield (current or kind()).conclude()
 
 
-def _walk(text: bytes, kind: type[TextRun], first: int = 1) -> Iterator[tuple[int, str, TextRun]]:
+def _walk(text: bytes, kind: type[TextRun], first: int) -> Iterator[tuple[int, str, TextRun]]:
     """Yield number and text of every line, and the trial that should parse it."""
     trial = kind()
     for number, line, ended in lines(text, first):

@@ -25,7 +25,7 @@ from dropline.ingest.files import HEAD_BYTES, Found, Kind, Scope
 from dropline.ingest.formats import READERS, Reject, Rejected, Report, contents
 from dropline.ingest.formats.text import LONGEST, MAX_REJECTS
 from dropline.ingest.machines import SOURCES, FactError
-from dropline.ingest.rows import Content, Outcome, campaign_row, context_file, output, tables
+from dropline.ingest.rows import Content, Outcome, campaign_row, output, raw_row, tables
 from dropline.ingest.telemetry import TELEMETRY_READERS, Sample
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def _require_each(parts: Sequence[object], kind: type | tuple[type, ...]) -> Non
 
 def stored(name: str, table: str, row: Mapping[str, Any], data: bytes) -> None:
     """Make the Arrow tables of a file that gives one row."""
-    _store(context_file(_item(name), "campaign", _content(data), "text", {table: [dict(row)]}))
+    _store(Outcome(raw_row(_item(name), "campaign", _content(data), "text"), {table: [dict(row)]}))
 
 
 def _store(outcome: Outcome) -> None:
@@ -237,7 +237,7 @@ def _require_known(table: str, rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _item(name: str, reader: Reader[Report] | None = None) -> Found:
-    item = Found.at(_SCOPE.folder / name, _SCOPE, name)
+    item = Found.at(f"{_SCOPE.place}/{name}", _SCOPE)
     item.kind, item.reader = Kind.OUTPUT, reader
     return item
 

@@ -33,7 +33,7 @@ def known(*configs):
 def resolve(sidecar=None, *, path="a/1.txt", campaign=None, servers=None, facts=TEXT, alone=True, level=None):
     read = Campaign.parse(campaign.encode()) if campaign else None
     beside = ("a/1.json", sidecar) if sidecar is not None else None
-    context = gather(path, "/data", read, servers or ServerConfigs(), beside, names=lambda: (None, level, ()))
+    context = gather(path, "/data", read, servers or ServerConfigs(), beside, names=lambda: (None, level, (), ()))
     row = context.resolve(facts, alone=alone)
     return row, dict(row["context_sources"]), context
 

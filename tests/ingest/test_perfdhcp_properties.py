@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dropline.ingest.formats import Report, perfdhcp
-from dropline.ingest.formats.perfdhcp_forms import form_of, may_have_a_form, skeletons
+from dropline.ingest.formats.perfdhcp_forms import forms
 from dropline.ingest.formats.perfdhcp_lines import INTERIM
 
 CAPTURES = [
@@ -17,7 +17,7 @@ CAPTURES = [
     if path.stat().st_size < 4000
 ]
 
-USUAL = [data for data in CAPTURES if may_have_a_form(data) and form_of(skeletons([data])[0])]
+USUAL = [data for data, form in zip(CAPTURES, forms(CAPTURES), strict=True) if form]
 TOKENS = (
     *(b"Running: perfdhcp -4 -r 1 -p 1\n", b"***Statistics for: REQUEST-ACK***\n", b": ", b"\n", b" ", b"-", b"/0"),
     *(b"sent: 1/1; received: 1/1; drops: 0/0\n", b"5,5,5,5,0,0,0,0\n", b"^C", b"\r", b"\0", b"\xe9"),
@@ -53,7 +53,7 @@ def test_report_behind_a_cut_one_is_whole(first, end, second):
 
 def told(data):
     """Say whether `data` is told by columns; then it must be what its lines tell."""
-    if not may_have_a_form(data) or not (form := form_of(skeletons([data])[0])):
+    if not (form := forms([data])[0]):
         return False
     figures = form.read([data, data])
     assert figures.usual[0] == figures.usual[1]
