@@ -127,12 +127,12 @@ def _require(goal: str | None) -> None:
 
 
 def _sentence(pair: Pair, verdict: Verdict, drop: float) -> str:
-    ends = [None if end is None else f"{100 * end - 100:+.1f} %" for end in (pair.low, pair.high)]
+    ends = [None if end is None else f"{100 * end - 100:+z.1f} %" for end in (pair.low, pair.high)]
     if not any(ends):
         return "cannot tell: one side has fewer than two runs that reach the limit"
     figure, remedy = (f"at least {ends[0]}" if ends[0] else f"at most {ends[1]}"), "offer higher rates"
     if pair.ratio is not None and all(ends):
-        figure = f"{100 * pair.ratio - 100:+.1f} %, 95 % [{ends[0]}, {ends[1]}]"
+        figure = f"{100 * pair.ratio - 100:+z.1f} %, 95 % [{ends[0]}, {ends[1]}]"
         remedy = "use smaller steps"
         if missing := pair.runs_missing(drop):
             remedy = f"it takes about {missing} more run{'s' * (missing > 1)} of each side"
