@@ -347,13 +347,14 @@ def _with_bounds(
     formats = {name: written(rows[name]) for name in rows.select_dtypes("float")}
     columns = {name: st.column_config.NumberColumn(format=each) for name, each in formats.items()}
     shown = rows.copy()
+    label, width = ("Bound", BOUND_WIDTH) if sum(map(any, bounds.values())) == 1 else (None, None)
     for name in (name for name, each in formats.items() if each == MIXED):
         shown[name] = [float(wording.number(each).replace(",", "")) for each in shown[name]]
     for name, signs in bounds.items():
         if any(signs):
             bound = f"{name}: bound"
             shown.insert(shown.columns.get_loc(name), bound, list(signs))
-            columns[bound] = st.column_config.TextColumn("Bound", width=BOUND_WIDTH, help=BOUND_HELP)
+            columns[bound] = st.column_config.TextColumn(label, width=width, help=BOUND_HELP)
     return shown, columns
 
 
