@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BINARY: Final = ("arrow", "parquet")
+_DAY: Final = {"us": 86_400 * 10**6, "ns": 86_400 * 10**9}
 
 
 def write(rows: pa.Table, form: str, out: IO[bytes]) -> None:
@@ -63,7 +64,7 @@ def presentable(rows: pa.Table) -> pa.Table:
 
     rows = named_apart(rows)
     for index, field in enumerate(rows.schema):
-        if _is_uncommon(field.type) or _is_infinite(rows[index]):
+        if _is_uncommon(field.type) or _is_beyond_python(rows[index]):
             column = pa.table({"value": rows[index]})
             texts = duckdb.from_arrow(column).project("cast(value as varchar)").to_arrow_table()
             rows = rows.set_column(index, field.name, texts[0])
@@ -83,11 +84,13 @@ def _is_uncommon(kind: pa.DataType) -> bool:
     )
 
 
-def _is_infinite(column: pa.ChunkedArray) -> bool:
-    """Return whether dates or times are beyond those of Python."""
+def _is_beyond_python(column: pa.ChunkedArray) -> bool:
+    """Return whether dates or times are beyond those of Python, such as the time 24:00:00."""
     import pyarrow as pa
     from pyarrow import compute
 
+    if pa.types.is_time64(column.type):
+        return (compute.max(column.cast(pa.int64())).as_py() or 0) >= _DAY[column.type.unit]
     if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
         try:
             compute.min_max(column).as_py()

@@ -25,7 +25,6 @@ MAX_SAMPLES: Final = 2_000_000
 
 _SPLIT: Final = "split the file by time, or sample less often"
 _WHOLE: Final = "copy the whole file again; all before it is kept"
-_SEPARATOR: Final = "sep="  # a line that tells spreadsheets the separator
 
 
 def accounted(read: Read, expected: str) -> Read:
@@ -72,7 +71,7 @@ def rows(text: str) -> Iterator[tuple[int, list[str]] | Reject]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
         for row in reader:
-            if any(row) and not row[0].startswith(_SEPARATOR):
+            if any(row):
                 yield reader.line_num, [cell.strip() for cell in row]
     except csv.Error as error:
         yield Reject(reader.line_num, f"not CSV from here on: {error}", "copy the whole file again")
