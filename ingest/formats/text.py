@@ -27,7 +27,7 @@ LONGEST: Final = 4000  # characters of a line; longer ones are not matched
 _GZIP: Final = b"\x1f\x8b"
 _UTF8_MARK: Final = b"\xef\xbb\xbf"
 _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
-_SEPARATOR: Final = re.compile(rb"\A\"?sep=.\"?\r?(?=\n)")  # tells spreadsheets the separator
+_SEPARATOR: Final = re.compile(rb"\"?sep=.\"?\r?(?=\n)")  # tells spreadsheets the separator
 HEAD_BYTES: Final = 64 * 1024
 _CHUNK_BYTES: Final = 1024 * 1024
 _BLANK: Final = " \t\r\n\0"  # after a crash the file system may leave NULs for a lost block
@@ -78,7 +78,10 @@ def unpack(data: bytes, limit: int) -> tuple[bytes, Reject | None]:
         data, fault = _gunzip(data, limit)
     if data.startswith(_UTF16_MARKS):
         data = data[: 2 * limit].decode("utf-16", "replace").encode()
-    return _SEPARATOR.sub(b"", data.removeprefix(_UTF8_MARK))[:limit], fault
+    data = data.removeprefix(_UTF8_MARK)
+    if hint := _SEPARATOR.match(data):
+        data = data[hint.end() :]
+    return data[:limit], fault
 
 
 def within(
