@@ -259,7 +259,7 @@ def _choose_setup(ip_version: float) -> planner.Measured | None:
 def _show_totals(needed: Mapping[str, float]) -> None:
     with widgets.reserved(widgets.METRICS_PIXELS, horizontal=True):
         st.metric("LPS needed", planner.amount(needed["needed_lps"]), border=True, help="Peak, with the allowances.")
-        st.metric("Steady", planner.amount(needed["steady_lps"]), border=True, help="Renewals and new leases.")
+        st.metric("Steady LPS", planner.amount(needed["steady_lps"]), border=True, help="Renewals and new leases.")
         st.metric("Messages per second", planner.amount(needed["peak_messages_per_s"]), border=True, help=MESSAGES)
 
 

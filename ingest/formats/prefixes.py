@@ -90,6 +90,7 @@ _NO_NAMES: Final = frozenset(
         *("requests", "running", "s", "start", "started", "starting", "test", "testing", "the", "to", "using", "with"),
     }
 )
+_COMPOSED: Final = re.compile(rf"{_WRITER}[ \t]+\|[ \t](?=.*\S)")  # docker compose logs
 _LOGGED: Final = re.compile(rf"{_TIMED}[ \t]*")
 _COMMAND: Final = re.compile(  # of a shell, or a mere time
     rf"\++ \S|\$ |[\w.-]+@[\w.-]+:\S{{0,200}}[#$] |\[[\w.-]+@[^\]]{{1,200}}\][#$] |{_TIMED}[ \t]*\Z"
@@ -249,6 +250,9 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
     found, titles, blocks = [], dict[str, str](), [*_blocks(lines)] if any(each in text for each in _OF_BLOCKS) else []
     for report in reports:
         begin, *above = _from_below(lines[max(report.line - _SAMPLE, 0) : report.line])
+        if composed := _COMPOSED.match(begin):
+            own = (line.removeprefix(composed[0]) for line in (begin, *above) if line.startswith(composed[0]))
+            begin, *above = filter(str.strip, own)
         if logged := _LOGGED.match(begin):  # if every line of a log has a time, it is no part of a banner
             above = [_LOGGED.sub("", line, 1) for line in above]
         above = [line for line in above if not _COMMAND.match(line)]
