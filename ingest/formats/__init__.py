@@ -42,6 +42,7 @@ class Report:
     observations: list[Observation] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)  # notes for the user, one sentence each
     title: str = ""  # what the JSON around it says of it
+    within: str = field(default="", compare=False, repr=False)  # the text around it, if prefixes hide that in the file
 
 
 @dataclass(slots=True, frozen=True)

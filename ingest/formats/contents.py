@@ -36,13 +36,12 @@ _FOREIGN: Final = {
 
 
 class Piece(NamedTuple):
-    """A part of a text: the reader that its lines match, the number of its first line, the text, notes, its title."""
+    """A part of a text: the reader that its lines match, the number of its first line, the text, what it is within."""
 
     reader: TextReader
     line: int
     text: str
-    notes: tuple[str, ...] = ()
-    title: str = ""
+    within: prefixes.Text = prefixes.Text(1, "")
 
 
 def behind(head: bytes) -> Reader[Report] | None:
@@ -89,15 +88,15 @@ def _pieces(reader: Reader[Report], data: bytes) -> tuple[list[Piece], Reject | 
         pieces = cut(bare, likely)
         return (pieces if len(pieces) > 1 or len(bare) < len(text) else []), fault
     found = ((each, cut(each.text, hinted(each.text), each.line)) for each in prefixes.unwrapped(text, _known))
-    return [piece._replace(notes=each.notes, title=each.title) for each, pieces in found for piece in pieces], fault
+    return [piece._replace(within=each) for each, pieces in found for piece in pieces], fault
 
 
 def _read(pieces: list[Piece]) -> Iterator[Report | Reject]:
     for piece in islice(pieces, _MAX_PIECES):
         for part in piece.reader.parse(piece.text.encode(), piece.line):
             if isinstance(part, Report):
-                part.warnings += piece.notes
-                part.title = piece.title
+                part.warnings += piece.within.notes
+                part.title, part.within = piece.within.title, piece.within.text
             yield part
     if len(pieces) > _MAX_PIECES:
         reason = f"outputs of several tools change {_MAX_PIECES} times above: from here on the file is not read"

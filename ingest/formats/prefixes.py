@@ -90,8 +90,6 @@ _NO_NAMES: Final = frozenset(
         *("requests", "running", "s", "start", "started", "starting", "test", "testing", "the", "to", "using", "with"),
     }
 )
-_COMPOSED: Final = re.compile(rf"{_WRITER}[ \t]+\|[ \t](?=.*\S)")  # docker compose logs
-_LOGGED: Final = re.compile(rf"{_TIMED}[ \t]*")
 _COMMAND: Final = re.compile(  # of a shell, or a mere time
     rf"\++ \S|\$ |[\w.-]+@[\w.-]+:\S{{0,200}}[#$] |\[[\w.-]+@[^\]]{{1,200}}\][#$] |{_TIMED}[ \t]*\Z"
 )
@@ -245,16 +243,13 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
         return _with_servers(found, map(_target, reports))
     if all(report.line < 2 for report in reports):
         return [""] * len(reports)
-    text = unpack(data, MAX_TEXT_BYTES)[0].replace(b"\r\r\n", b"\n").replace(b"\r\n", b"\n")
-    lines = text.splitlines()
+    text = unpack(data, MAX_TEXT_BYTES)[0]
+    lines = _lines(text)
+    behind = {within: _lines(within.encode()) for within in {report.within for report in reports} - {""}}
     found, titles, blocks = [], dict[str, str](), [*_blocks(lines)] if any(each in text for each in _OF_BLOCKS) else []
     for report in reports:
-        begin, *above = _from_below(lines[max(report.line - _SAMPLE, 0) : report.line])
-        if composed := _COMPOSED.match(begin):
-            own = (line.removeprefix(composed[0]) for line in (begin, *above) if line.startswith(composed[0]))
-            begin, *above = filter(str.strip, own)
-        if logged := _LOGGED.match(begin):  # if every line of a log has a time, it is no part of a banner
-            above = [_LOGGED.sub("", line, 1) for line in above]
+        own = behind.get(report.within, lines)
+        above = _from_below(own[max(report.line - _SAMPLE, 0) : report.line])[1:]
         above = [line for line in above if not _COMMAND.match(line)]
         above = _FRAMED.sub(r"== \1", "\n".join(above)).split("\n")
         nearest = (_TITLE.fullmatch(line.rstrip(_MARKS)) for line in above)
@@ -264,7 +259,7 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
         block = bisect_left(blocks, report.line, key=lambda each: each[1])
         if block < len(blocks) and blocks[block][0] < report.line:
             titles = {"#": _words(blocks[block][2])}
-        timed = None if logged else _TIMED_NAME.fullmatch(above[0])
+        timed = _TIMED_NAME.fullmatch(above[0])
         values = _VALUES.fullmatch(above[0]) if report.facts.get("offered_rate") in _rates(above[0]) else None
         found.append(_words(timed[1]) if timed else _words(values[0]) if values else " ".join(titles.values()))
     return _with_servers(found, map(_target, reports))
@@ -302,6 +297,10 @@ def _blocks(lines: Iterable[bytes]) -> Iterator[tuple[int, int, str]]:
             headings = above | own
         elif headings and not begin and line.startswith((b"    ", b"\t")):
             yield number - 1, number, " ".join(headings.values())
+
+
+def _lines(text: bytes) -> list[bytes]:
+    return text.replace(b"\r\r\n", b"\n").replace(b"\r\n", b"\n").splitlines()
 
 
 def _from_below(lines: Sequence[bytes]) -> list[str]:

@@ -14,9 +14,10 @@ CASES = yaml.safe_load(Path(__file__).with_name("banners.yml").read_text())
 REPORT = (EXAMPLE / RUN / "rep1" / "rate740.txt").read_bytes()
 
 
-def words(lake, folder, *banners, name="probes.txt"):
+def words(lake, folder, *banners, name="probes.txt", prefix=""):
     folder.mkdir()
-    (folder / name).write_bytes(b"".join(banner.encode() + b"\n" + REPORT for banner in banners))
+    text = b"".join(banner.encode() + b"\n" + REPORT for banner in banners)
+    (folder / name).write_bytes(b"".join(prefix.encode() + line for line in text.splitlines(keepends=True)))
     ingest([folder], lake)
     trials = lake.tables("trials", ["report_index", "name_words"]).to_pylist()
     return [row["name_words"] for row in sorted(trials, key=lambda row: row["report_index"])]
@@ -39,19 +40,20 @@ def test_a_name_that_the_file_has_too_is_told_once(lake, tmp_path):
 
 
 def test_a_line_of_a_log_whose_lines_all_have_a_time_is_no_banner(lake, tmp_path):
-    folder = tmp_path / "kea"
-    folder.mkdir()
-    lines = b"waiting\n" + REPORT
-    log = b"".join(b"2021-02-09 11:29:46 " + line for line in lines.splitlines(keepends=True))
-    (folder / "results.log").write_bytes(log)
-    ingest([folder], lake)
-    assert lake.tables("trials", ["name_words"]).to_pylist() == [{"name_words": None}]
+    told = words(lake, tmp_path / "kea", "waiting", name="results.log", prefix="2021-02-09 11:29:46 ")
+    assert told == [None]
+
+
+@pytest.mark.parametrize("prefix", CASES["prefixes"].values())
+def test_titles_behind_the_prefix_of_a_log_tell_reports_apart(prefix, lake, tmp_path):
+    told = words(lake, tmp_path / "kea", "=== cold ===", "=== warm ===", prefix=prefix.format(0, 0))
+    assert told == ["cold probes", "warm probes"]
 
 
 @pytest.mark.parametrize(("text", "told"), CASES["documents"].items())
 def test_headings_of_markdown_and_else_the_addresses_of_servers_tell_reports_apart(text, told):
-    found = [(at, *line.partition("ran")[::2]) for at, line in enumerate(text.splitlines(), 1) if "ran" in line]
-    of = [Report(at, {"details": f'{{"target": "{server.strip()}"}}'}) for at, _, server in found]
+    found = [(number, line.split()) for number, line in enumerate(text.splitlines(), 1) if line.split()[:1] == ["ran"]]
+    of = [Report(at, {"details": f'{{"target": "{"".join(words[1:])}"}}'}) for at, words in found]
     assert banners(text.encode(), of) == told
 
 
