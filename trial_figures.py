@@ -28,7 +28,12 @@ _COLUMNS: Final = (
 _READ_FROM: Final = ("trials", "exchanges", "observations", "raw_files")  # of the lake
 _COMPILED: Final = Path(__file__).parent / "compiled.json"
 _READ: Final = re.compile(r"read_parquet\('@lake@/(\w+)/[^)]*\)")
-_CREATED: Final = re.compile(r'create\s+table\s+("\w+"\."main"\."\w+)__dbt_tmp"')
+_TABLE: Final = re.compile(r'"(?:scratch|next)"\."main"\.("\w+")')
+_CREATED: Final = re.compile(  # a table, a view, or a table with a contract, which is filled by a second statement
+    r'create\s+(?:table|view)\s+"\w+"\."main"\."(\w+)__dbt_tmp"'
+    r"(?:\s+as\s+|.*?;\s+insert into[^()]*\([^()]*\)\s*)(\(.*\))",
+    re.DOTALL,
+)
 _BATCH: Final = "alone"
 _LIMITS: Final[dict[str, Any]] = {"memory_limit": "384MB", "threads": "1", "temp_directory": ""}
 
@@ -41,55 +46,42 @@ def compute(outcome: Outcome | None, trial_ids: Sequence[str]) -> dict[str, dict
     """
     from dropline.ingest.rows import tables
 
-    database, fillings = _model()
+    database = _database()
     rows = tables([outcome]) if outcome else {}
     for name in _READ_FROM:
-        database.execute(f"delete from temp.main.lake_{name}")  # noqa: S608 - of the schema
+        database.execute(f"delete from lake_{name}")  # noqa: S608 - of the schema
         if found := rows.get(name):
             if "trial_id" in found.column_names:
                 found = found.filter(pc.is_in(found["trial_id"], pa.array(trial_ids)))
             of_batch = found.append_column("batch", pa.repeat(_BATCH, len(found)))  # noqa: F841 - in SQL
-            database.execute(f"insert into temp.main.lake_{name} by name from of_batch")
-    for place, table in enumerate(fillings):
-        database.execute(f"delete from {table}")  # noqa: S608 - of the model
-        database.execute(f"execute fill_{place}")
-    figures = database.table(f"scratch.main.{_MODEL}").project(_COLUMNS).to_arrow_table()
-    return {row.pop("trial_id"): row for row in figures.to_pylist()}
+            database.execute(f"insert into lake_{name} by name from of_batch")
+    database.execute("execute figures")
+    names = [column for column, *_ in database.description or ()]
+    figures = [dict(zip(names, row, strict=True)) for row in database.fetchall()]
+    return {row.pop("trial_id"): row for row in figures}
 
 
 @cache
-def _model() -> tuple[duckdb.DuckDBPyConnection, list[str]]:
-    """Return the model's tables over an empty lake, in order, each with a prepared statement that fills it.
-
-    For the few rows of a file, planning takes most of the time.
-    """
+def _database() -> duckdb.DuckDBPyConnection:
+    """Return an empty lake with the prepared statement `figures`: planning takes longer than few rows."""
     import duckdb
 
     database = duckdb.connect(config=_LIMITS)
     database.execute("pragma disable_optimizer")  # it would plan for an empty lake
     for name, schema in TABLES.items():
         empty = schema.empty_table()  # noqa: F841 - in SQL
-        database.execute(f"create temp table lake_{name} as from empty")
-    database.execute("attach ':memory:' as scratch; attach ':memory:' as next; use next")
-    fillings = {}
-    for statement in _statements(_MODEL):
-        sql = _READ.sub(r"temp.main.lake_\1", statement)
-        database.execute(sql)
-        if created := _CREATED.match(sql):
-            table = created[1] + '"'
-            _, _, inserted = sql.partition("insert into ")
-            fillings[table] = inserted.replace("__dbt_tmp", "") or f"{table} {sql[sql.index(' as (') + 3 :]}"
-    for place, filling in enumerate(fillings.values()):
-        database.execute(f"prepare fill_{place} as insert into {filling}")
-    return database, [*fillings]
+        database.execute(f"create table lake_{name} as from empty")
+    database.execute(f"prepare figures as {_query()}")
+    return database
 
 
-def _statements(model: str) -> list[str]:
-    """Return the compiled statements that create a model and all models that it refers to."""
+def _query() -> str:
+    """Return the models as one query over the tables of a lake, each as a CTE behind those that it refers to."""
     leading: list[str] = []
-    wanted = {f"model.dropline.{model}"}
+    wanted = {f"model.dropline.{_MODEL}"}
     for name, parents, statements, _ in reversed(json.loads(_COMPILED.read_bytes())["nodes"]):
         if name in wanted:
-            leading[:0] = statements
             wanted |= {*parents}
-    return leading
+            leading[:0] = [f"{found[1]} as {found[2]}" for each in statements if (found := _CREATED.match(each))]
+    models = _TABLE.sub(r"\1", _READ.sub(r"lake_\1", ", ".join(leading)))
+    return f"with {models} select {_COLUMNS} from {_MODEL}"  # noqa: S608 - compiled from the models

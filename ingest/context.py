@@ -441,7 +441,7 @@ def _repeats(word: str, known: Mapping[str, Any]) -> bool:
     """Return whether all that a word means is known; one such as `single` is clear only beside others."""
     if word == known.get("threading") or (word in ALONE and known.get("ha_mode") == "none"):
         return True
-    meant = told(word)
+    meant = told(word) or normalise("product", word)
     return bool(meant) and meant.items() <= known.items()
 
 

@@ -30,12 +30,12 @@ from dropline.ingest.rows import (
     rejected,
     watched,
 )
-from dropline.ingest.synonyms import ALONE, PARTNERED, told
+from dropline.ingest.synonyms import ALONE, PARTNERED, PRODUCTS, told
 
 _MAX_SIDECAR_BYTES: Final = 1024 * 1024
 _READERS: Final = {reader.NAME: reader for reader in READERS}
 _LARGE: Final = re.compile(r"[0-9]{2}|[0-9]k", re.IGNORECASE)  # a number that may be a rate
-_CONTRASTED: Final = {"threading", "ha_mode"}
+_CONTRASTED: Final = {"product", "threading", "ha_mode"}
 _OPPOSITES: Final = {"single": "multi", "multi": "single"}  # side by side: the threading of a DHCP server
 _HELD: Final = 4  # scopes, and folders of machine facts, in the cache
 _UNRECOGNISED: Final = (
@@ -117,17 +117,20 @@ class Neighbours:
         return None if own.is_plain else own, counting, tuple(rated), self._contrasts(item)
 
     def _contrasts(self, item: Found) -> list[str]:
-        """Return a clear word for each word in the names of a DHCP server's output that others beside it explain.
+        """Return a clear word for each word in the names of an output that others beside it explain.
 
-        `single` is the threading beside `multi` or `mt4`; beside `hot-standby` it is a server without a partner.
-        `1-thread` beside `st` is a pool of one.
+        `bind` beside `unbound` is a product; beside `lmdb` it is a backend of PowerDNS. For a DHCP server `single` is
+        the threading beside `multi` or `mt4`; beside `hot-standby` it is a server without a partner. `1-thread` beside
+        `st` is a pool of one.
         """
-        if item.reader is not perfdhcp:
-            return []
         found = []
         for place, name in (*((f"{above}/", name) for above, name in _levels(item.folder)), (item.folder, item.name)):
             own, beside = {*words_of(name)}, self._meant(place)
             clear = {column for word in own for column in told(word)}
+            if "product" not in clear and "bind" in own and not PRODUCTS.isdisjoint(beside):
+                found.append("bind9")
+            if item.reader is not perfdhcp:
+                continue
             if "threading" not in clear:
                 threading = {word for word in own if _OPPOSITES.get(word) in beside}
                 found += [f"{word}thread" for word in sorted(threading)]
@@ -139,7 +142,7 @@ class Neighbours:
         return found
 
     def _meant(self, place: str) -> set[str]:
-        """Return the words of the names in a place, and the threading and high availability that they tell."""
+        """Return the words of the names in a place, and the product, threading and high availability they tell."""
         if place not in self._words:
             words = {word for name in self._entries[place] for word in words_of(name)}
             meant = (told(word) for word in words)

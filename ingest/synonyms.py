@@ -44,6 +44,7 @@ _PRODUCTS: Final[dict[str, tuple[str, ...]]] = {
     "dnsdist": ("dnsdist",),
     "dnsmasq": ("dnsmasq",),
 }
+PRODUCTS: Final = frozenset(_PRODUCTS)
 _SYNONYMS: Final[dict[str, dict[str, str]]] = {
     "product": {spelling: product for product, spellings in _PRODUCTS.items() for spelling in spellings},
     "protocol": dict.fromkeys(("4", "v4", "ipv4", "dhcp", "dhcp4", "dhcpv4"), "DHCPv4")

@@ -424,6 +424,7 @@ def _show_headroom(frame: pd.DataFrame, alt: str) -> None:
             "Head-room": st.column_config.NumberColumn(format="%,.2f ×"),
             "Short by": st.column_config.NumberColumn(format="%,.0f", help="How many leases per second are missing."),
             "Probability": st.column_config.NumberColumn(format="%.1f %%"),
+            "Rate at the limit": st.column_config.TextColumn(width=220),
         },
     )
 

@@ -237,7 +237,8 @@ def _finding(family: pd.Series) -> str:
         return f"{family['family']}: too few thread counts, or runs, to say where it stops growing"
     if wording.is_known(family["peak_threads"]):
         return f"{family['family']}: fastest with about {family['peak_threads']:.0f} threads"
-    return f"{family['family']}: one more thread changes the rate by {100 * family['next_gain_ratio']:+.1f} %"
+    effect, of = ("adds", "to") if family["next_gain_ratio"] >= 0 else ("costs", "of")
+    return f"{family['family']}: one more thread {effect} {100 * abs(family['next_gain_ratio']):.1f} % {of} the rate"
 
 
 main()
