@@ -108,7 +108,8 @@ def _runs(steps: pd.DataFrame) -> str:
     """Return the meaning of a line and its bars, with the number of runs."""
     if steps["runs"].max() <= 1:
         runs = len(steps[["label", "line"]].drop_duplicates())
-        return f"n = {runs} runs" if runs > steps["label"].nunique() else "One run per line, the median of its trials at each rate"
+        alone = "One run per line, the median of its trials at each rate"
+        return f"n = {runs} runs" if runs > steps["label"].nunique() else alone
     runs = steps.groupby("label")["runs"].max()
     return f"Median of n = {wording.span(runs.min(), runs.max())} runs each; bars: from the lowest to the highest run"
 
