@@ -122,16 +122,19 @@ LOCK := --universal --python-version 3.11 --generate-hashes --no-strip-extras --
 clean: ## remove everything that make made, but not the data
 	rm -rf .venv .venv-otava .venv-peers .venv-spark .mypy_cache .ruff_cache .pytest_cache .hypothesis target logs docs/site *.egg-info
 
-# The locks are complete. uv installs in 2 s what takes pip 25; where only pip is told of a mirror, pip does it.
+# The locks are complete. uv installs in 2 s what takes pip 25; where only pip is told of a mirror, pip does it. A pip in
+# .venv, which takes 5 s, is made only where it is needed: if there is none beside $(PYTHON), or uv does not do.
 HASHED := --quiet --no-deps --require-hashes --requirement
-PIP := $(BIN)/python -m pip --disable-pip-version-check
-install = $(BIN)/uv pip install --python $(1) $(2) || $(PIP) --python $(1) install --no-compile $(2)
+PIP := -m pip --disable-pip-version-check
+own_pip = { $(BIN)/python -m ensurepip >/dev/null && $(BIN)/python $(PIP) $(1); }
+install = $(BIN)/uv pip install --python $(1) $(2) || $(call own_pip,--python $(1) install --no-compile $(2))
 
 .venv/.ready: requirements-setup.lock requirements.lock pyproject.toml
 	@echo "==> Setting up .venv"
 	@$(PYTHON) -c 'import sys; sys.exit("Dropline needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; try: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
-	@$(PYTHON) -m venv .venv
-	@$(PIP) install $(HASHED) requirements-setup.lock
+	@$(PYTHON) -m venv --without-pip .venv
+	@$(PYTHON) $(PIP) --python .venv install $(HASHED) requirements-setup.lock 2>/dev/null || \
+	$(call own_pip,install $(HASHED) requirements-setup.lock)
 	@$(call install,.venv,$(HASHED) requirements.lock)
 	@$(call install,.venv,--quiet --no-deps --no-build-isolation --editable .)
 	@touch $@
@@ -139,6 +142,7 @@ install = $(BIN)/uv pip install --python $(1) $(2) || $(PIP) --python $(1) insta
 .venv/.ready-dev: .venv/.ready requirements-dev.lock
 	@echo "==> Adding what the tests need"
 	@$(call install,.venv,$(HASHED) requirements-dev.lock)
+	@$(BIN)/python -m ensurepip >/dev/null # tests install packages as people do
 	@mkdir -p .venv/checkout && ln -sfn ../.. .venv/checkout/dropline # by which mypy finds the package
 	@touch $@
 
