@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, pairwise, takewhile
 from os.path import commonprefix
@@ -54,21 +54,32 @@ _FORMS: Final = tuple(
 _BULLET: Final = re.compile(r"^[ \t]*[-*+][ \t]+(?=\S)", re.MULTILINE)
 _STEADY: Final = re.compile(r".*[\s|>:#*\]]", re.DOTALL)  # a prefix never ends within a word or number
 _STRING: Final = r'"(?:[^"\\]|\\.)*+"'
-_STDOUT: Final = re.compile(rf'"(?:[\w.]+\.)?(?:stdout|msg)"\s*:\s*({_STRING})')
-_STDOUT_LINES: Final = re.compile(rf'"(?:[\w.]+\.)?(?:stdout_lines|msg)"\s*:\s*\[\s*((?:{_STRING}\s*,?\s*)++)')
+_OUTPUT: Final = r"(?:[\w.-]*[._-])?(?:stdout|msg|output|raw|report|result|text)"
+_STDOUT: Final = re.compile(rf'"{_OUTPUT}"\s*:\s*({_STRING})')
+_STDOUT_LINES: Final = re.compile(rf'"{_OUTPUT}(?:_lines)?"\s*:\s*\[\s*((?:{_STRING}\s*,?\s*)++)')
+_OF_OUTPUT: Final = re.compile(rf"{_OUTPUT}(?:_lines)?")
 _ONE: Final = re.compile(_STRING)
-_TOKEN: Final = re.compile(rf"({_STRING})\s*:|({_STRING}|\d{{1,18}})(?=\s*[,}}\]])|[\[\]{{}}]")
+_TOKEN: Final = re.compile(
+    rf"({_STRING})\s*:|({_STRING}|(?<![\w.+-])\d{{1,18}}(\.\d{{1,18}})?)(?=\s*[,}}\]])|[\[\]{{}}]"
+)
 _UNTITLED: Final = re.compile(  # keys of values that belong to one process
-    r"(?:.*[_.])?(?:stdout\w*|stderr\w*|msg|output|log|cmd|command|args|argv|rc|code|exit\w*|return\w*|status|state"
-    r"|p?id|uuid|ts|starte?d?|ende?d?|delta|elapsed\w*|duration\w*|seconds|secs|date\w*|time\w*|created|finished|file"
-    r"|path|sent|received|recv|completed|lost|dropped|drops|answered|errors|queries|requests|responses|replies|bytes"
-    r"|packets|count|total|m?s|us|var)|(?:elapsed|duration|start|end|time|total|wall)_\w+|_\w+",
+    r"(?:.*[_.])?(?:stdout\w*|stderr\w*|msg|output|raw|report|result|text|log|cmd|command|args|argv|rc|code|exit\w*"
+    r"|return\w*|status|state|p?id|uuid|ts|starte?d?|ende?d?|delta|elapsed\w*|duration\w*|seconds|secs|date\w*|time\w*"
+    r"|created|finished|file|path|sent|received|recv|completed|lost|dropped|drops|answered|errors|queries|requests"
+    r"|responses|replies|bytes|packets|count|total|m?s|us|var|percent|pct|switches|usage|used|free)"
+    r"|(?:elapsed|duration|start|end|time|total|wall|mem)_\w+|(?:.*_)?rss\w*|_\w+",
     re.IGNORECASE,
 )
+_RATE: Final = re.compile(r"rate|load|offered|[clpqr]ps", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"\d{1,18}(?:\.\d{1,18})?%?")
+_SEVERAL: Final = 5  # objects
 _MOST_TOLD: Final = 20  # values beside an output, levels of objects around it
 _SETTINGS: Final = re.compile(r"item|case|config|labels|meta|options|param\w*|scenario|set_?up|tags|test|vars")
 _IN_DOCKER: Final = '{"log":"'
-IN_JSON: Final = (_IN_DOCKER, '"stdout', ".stdout", '"msg"')
+IN_JSON: Final = (
+    _IN_DOCKER,
+    *(f'{each}"' for each in ("stdout", "msg", "output", "raw", "report", "result", "text", "_lines")),
+)
 _DOCKER: Final = re.compile(rf'\{{"log":({_STRING}),"stream":"[a-z]+",(?:"attrs":\{{.*\}},)?"time":"[^"]*"\}}\s*')
 _TIMED: Final = rf"[ \t#=*-]*[\[(]?{TIME}[\])]?"
 _FRAME: Final = r"[ \t]*[=#*~_-]{3,}[ \t]*"
@@ -117,8 +128,8 @@ def unwrapped(text: str, is_known: Callable[[str], object]) -> list[Text]:
         text = uncoloured("\n".join(map(_from_docker, text.split("\n"))))
         if is_known(text[:HEAD_BYTES]):
             return [Text(1, text)]
-    if may_be_json(text):
-        return [each for each in _strings(text) if is_known(each.text[:HEAD_BYTES])]
+    if may_be_json(text) and (strings := [each for each in _strings(text) if is_known(each.text[:HEAD_BYTES])]):
+        return strings
     lines = [_Line("", line) for line in text.split("\n")]
     for _ in range(_DEEPEST):
         form = _form([line.text for line in islice(lines, _SAMPLE * 2) if line.writer is not None])
@@ -207,13 +218,14 @@ def _strings(text: str) -> Iterator[Text]:
 def _titles(text: str) -> dict[int, str]:
     """Return the title of each string of output in JSON, by the place of its key.
 
-    It is what its object says beside it, below those keys of the objects around it that not all have.
+    It is what its object says beside it, below those keys of the objects around it that not all have; but no fraction,
+    unless it is a version, and no number that was measured.
     """
-    key, around, found = "", [("", list[str]())], dict[int, tuple[list[str], list[str]]]()
+    key, around, found = "", [("", list[tuple[str, str]]())], dict[int, tuple[list[str], list[tuple[str, str]]]]()
     for token in _TOKEN.finditer(text):
         if token[1]:
             key = token[1][1:-1]
-            if "stdout" in key or key.endswith("msg"):
+            if _OF_OUTPUT.fullmatch(key):
                 found[token.start()] = [name for name, _ in around[-_MOST_TOLD:]], around[-1][1]
             continue
         if token[0] in {"{", "["}:
@@ -221,14 +233,36 @@ def _titles(text: str) -> dict[int, str]:
         elif token[0] in {"}", "]"}:
             if len(around) > 1:
                 around.pop()
-        elif (value := token[2].strip('"')[:_LONGEST]) and not _UNTITLED.fullmatch(key):
-            around[-1][1].append(f"{key}={value}" if key and value.isdecimal() else value)
+        elif (
+            (value := token[2].strip('"')[:_LONGEST])
+            and not _UNTITLED.fullmatch(key)
+            and (not token[3] or "version" in key)
+        ):
+            around[-1][1].append((key, value))
         key = ""
     shared = set[str].intersection(*(set(names) for names, _ in found.values())) if found else set[str]()
-    return {
-        place: " ".join([*(name for name in names if name not in shared), *said[:_MOST_TOLD]])
-        for place, (names, said) in found.items()
-    }
+    values = defaultdict[str, list[str]](list)
+    for said in {id(said): said for _, said in found.values()}.values():  # once for several outputs of an object
+        for key, value in said:
+            values[key].append(value)
+    measured = {key for key, each in values.items() if _are_measured(key, each)}
+    titles = {}
+    for place, (names, said) in found.items():
+        told = [(key, value) for key, value in said if key not in measured][:_MOST_TOLD]
+        words = [f"{key}={value}" if key and value.isdecimal() else value for key, value in told]
+        titles[place] = " ".join([*(name for name in names if name not in shared), *words])
+    return titles
+
+
+def _are_measured(key: str, values: Sequence[str]) -> bool:
+    """Return whether the numbers under a key of several objects differ from each other as only measured ones do.
+
+    A setting is the same for the trials of a ramp, or is raised step by step; a repetition is not above their number.
+    """
+    if not key or _RATE.search(key) or len(values) < _SEVERAL or not all(map(_NUMBER.fullmatch, values)):
+        return False
+    numbers = [float(value.rstrip("%")) for value in values]
+    return 2 * len({*numbers}) > len(numbers) < max(numbers) and numbers != sorted(numbers)
 
 
 def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
