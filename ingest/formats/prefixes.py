@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice, pairwise, takewhile
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -58,6 +59,10 @@ _OUTPUT: Final = r"(?:[\w.-]*[._-])?(?:stdout|msg|output|raw|report|result|text)
 _STDOUT: Final = re.compile(rf'"{_OUTPUT}"\s*:\s*({_STRING})')
 _STDOUT_LINES: Final = re.compile(rf'"{_OUTPUT}(?:_lines)?"\s*:\s*\[\s*((?:{_STRING}\s*,?\s*)++)')
 _OF_OUTPUT: Final = re.compile(rf"{_OUTPUT}(?:_lines)?")
+_YAML: Final = re.compile(rf"^[ \t]*(?:- +)?{_OUTPUT}: *\|[-+\d]*[ \t]*\r?$", re.MULTILINE)
+_NO_TITLES: Final = frozenset({"", "~", "false", "null", "true"})
+_FRACTION: Final = re.compile(r"[-+]?\d*\.\d+(?:e[-+]?\d+)?", re.IGNORECASE)
+_Token = tuple[str, str, int]  # key, value, fraction, open or close; its text; the place of a key
 _ONE: Final = re.compile(_STRING)
 _TOKEN: Final = re.compile(
     rf"({_STRING})\s*:|({_STRING}|(?<![\w.+-])\d{{1,18}}(\.\d{{1,18}})?)(?=\s*[,}}\]])|[\[\]{{}}]"
@@ -73,6 +78,7 @@ _UNTITLED: Final = re.compile(  # keys of values that belong to one process
 _RATE: Final = re.compile(r"rate|load|offered|[clpqr]ps", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"\d{1,18}(?:\.\d{1,18})?%?")
 _SEVERAL: Final = 5  # objects
+_MOST_EVENTS: Final = 500_000  # of a YAML document; these take some seconds
 _MOST_TOLD: Final = 20  # values beside an output, levels of objects around it
 _SETTINGS: Final = re.compile(r"item|case|config|labels|meta|options|param\w*|scenario|set_?up|tags|test|vars")
 _IN_DOCKER: Final = '{"log":"'
@@ -90,6 +96,16 @@ _HEADING: Final = re.compile(rb"(#{1,6})[ \t]+(.{1,200})")  # of Markdown
 _OF_BLOCKS: Final = (b"```", b"~~~", b"\n## ")
 _PORT: Final = re.compile(r":(\d{1,5})\Z", re.ASCII)
 _VALUES: Final = re.compile(r"[ \t]*\w+=[^\s=,;]+(?:[ \t,;]+\w+=[^\s=,;]+)+[ \t]*")  # backend=mysql rate=800
+_PAIR: Final = re.compile(  # Threads: 4, or RATE=800, also as a shell prints it
+    r"[ \t]*(?:\++ )?(?:export[ \t]+)?(?:\w+[ _-])?"
+    r"(backend|config(?:uration)?|ha|ha[ _-]mode|lps|mode|product|protocol|qps|rate|rep|repetition|run|scenario|server"
+    r"|set-?up|test|threading|threads|variant|version|workers)"
+    r"[ \t]*[:=][ \t]*[\"']?([\w.][\w. /+-]{0,60}?)[\"']?[ \t]*",
+    re.IGNORECASE,
+)
+_SAID: Final = re.compile(  # Testing memfile at 800/s ...
+    r"[ \t]*(?:\[|(?:now[ \t]+)?(?:begin|benchmark|measur|run|start|step|test|trial)\w*\b)(?:(?! -).)*", re.IGNORECASE
+)
 _OTHER: Final = re.compile(  # than a set-up, a rate or a repetition
     rf"{TIME}|{_CLOCK}|(?<=\d)[ \t]*(?:/|of)[ \t]*\d+|/s\b|per second|[:/|\"']"
     r"|\b(?:backend|config|ha|ha_mode|mode|product|protocol|server|set_?up|threading)=|=",
@@ -201,7 +217,7 @@ def _by_writer(lines: Sequence[_Line]) -> Iterator[Text]:
 def _strings(text: str) -> Iterator[Text]:
     """Yield the texts in strings of JSON, such as `stdout` in Ansible's output, each once."""
     seen: set[str] = set()
-    titles, line, at = _titles(text), 1, 0
+    titles, line, at = _titles(_tokens_of_json(text)), 1, 0
     for match in sorted([*_STDOUT_LINES.finditer(text), *_STDOUT.finditer(text)], key=lambda found: found.start(1)):
         line, at = line + text.count("\n", at, match.start(1)), match.start(1)
         try:
@@ -215,30 +231,72 @@ def _strings(text: str) -> Iterator[Text]:
             yield Text(line, found + "\n", notes, titles.get(match.start(), ""))
 
 
-def _titles(text: str) -> dict[int, str]:
-    """Return the title of each string of output in JSON, by the place of its key.
+def _of_yaml(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the line before each block of YAML, its last line and its title; a damaged document has those before it."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the second is slow
+    tokens: list[_Token] = []
+    blocks: dict[int, tuple[int, int]] = {}
+    keys: list[tuple[str, int] | None] = []  # of the mappings around, None before a key; a sequence has an empty one
+    with suppress(yaml.YAMLError):
+        for event in islice(yaml.parse(text, loader), _MOST_EVENTS):
+            if len(keys) > _MOST_TOLD:  # the time is quadratic in the depth
+                break
+            begin, end = (mark.line if mark else 0 for mark in (event.start_mark, event.end_mark))
+            if isinstance(event, yaml.CollectionEndEvent):
+                keys.pop()
+                tokens.append(("close", "", 0))
+            elif isinstance(event, yaml.ScalarEvent) and keys and keys[-1] is None:
+                keys[-1] = event.value, begin
+                tokens.append(("key", event.value, begin))
+                continue
+            elif isinstance(event, yaml.ScalarEvent):
+                number = event.implicit[0] and _FRACTION.fullmatch(event.value)
+                if not (event.implicit[0] and event.value.lower() in _NO_TITLES):
+                    tokens.append(("fraction" if number else "value", event.value, 0))
+                if event.style == "|" and keys and keys[-1]:
+                    blocks[keys[-1][1]] = begin + 1, end
+            if keys and keys[-1] and keys[-1][0]:
+                keys[-1] = None
+            if isinstance(event, yaml.CollectionStartEvent):
+                keys.append(None if isinstance(event, yaml.MappingStartEvent) else ("", 0))
+                tokens.append(("open", "", 0))
+    titles = _titles(tokens)
+    for place, (before, last) in blocks.items():
+        yield before, last, titles.get(place, "")
+
+
+def _tokens_of_json(text: str) -> Iterator[_Token]:
+    for token in _TOKEN.finditer(text):
+        if token[1]:
+            yield "key", token[1][1:-1], token.start()
+        elif token[2]:
+            yield "fraction" if token[3] else "value", token[2].strip('"'), 0
+        else:
+            yield "open" if token[0] in {"{", "["} else "close", "", 0
+
+
+def _titles(tokens: Iterable[_Token]) -> dict[int, str]:
+    """Return the title of each text of output in JSON or YAML, by the place of its key.
 
     It is what its object says beside it, below those keys of the objects around it that not all have; but no fraction,
     unless it is a version, and no number that was measured.
     """
     key, around, found = "", [("", list[tuple[str, str]]())], dict[int, tuple[list[str], list[tuple[str, str]]]]()
-    for token in _TOKEN.finditer(text):
-        if token[1]:
-            key = token[1][1:-1]
+    for kind, value, place in tokens:
+        if kind == "key":
+            key = value
             if _OF_OUTPUT.fullmatch(key):
-                found[token.start()] = [name for name, _ in around[-_MOST_TOLD:]], around[-1][1]
+                found[place] = [name for name, _ in around[-_MOST_TOLD:]], around[-1][1]
             continue
-        if token[0] in {"{", "["}:
+        if kind == "open":
             around.append((key, around[-1][1] if _SETTINGS.fullmatch(key) else []))
-        elif token[0] in {"}", "]"}:
+        elif kind == "close":
             if len(around) > 1:
                 around.pop()
-        elif (
-            (value := token[2].strip('"')[:_LONGEST])
-            and not _UNTITLED.fullmatch(key)
-            and (not token[3] or "version" in key)
-        ):
-            around[-1][1].append((key, value))
+        elif value and not _UNTITLED.fullmatch(key) and (kind == "value" or "version" in key):
+            around[-1][1].append((key, value[:_LONGEST]))
         key = ""
     shared = set[str].intersection(*(set(names) for names, _ in found.values())) if found else set[str]()
     values = defaultdict[str, list[str]](list)
@@ -249,7 +307,8 @@ def _titles(text: str) -> dict[int, str]:
     titles = {}
     for place, (names, said) in found.items():
         told = [(key, value) for key, value in said if key not in measured][:_MOST_TOLD]
-        words = [f"{key}={value}" if key and value.isdecimal() else value for key, value in told]
+        numbered = [("rate" if key.endswith("_rate") else key, value) for key, value in told]
+        words = [f"{key}={value}" if key and value.isdecimal() else value for key, value in numbered]
         titles[place] = " ".join([*(name for name in names if name not in shared), *words])
     return titles
 
@@ -269,8 +328,10 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
     """Return for each report of a file the words of the banner directly before it; those of a title are for all below.
 
     Shell commands may be between. A title with other marks (`--- 800 ---`) is below the last one (`=== mysql ===`).
-    A line of several `name=value` is a banner if it has the report's rate; else it may tell of the trial before. In
-    Markdown the headings above the block of code are the title. Servers that share their words have their addresses.
+    Lines of a known name and its value are for all below until another value. A line of several `name=value`, or of
+    what is done, is a banner if it has the report's rate; else it may tell of the trial before. In Markdown the
+    headings above the block of code are the title, in YAML the values beside it. Servers that share their words have
+    their addresses.
     """
     if any(report.title for report in reports):
         found = [_words(report.title) for report in reports]
@@ -281,10 +342,12 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
     lines = _lines(text)
     behind = {within: _lines(within.encode()) for within in {report.within for report in reports} - {""}}
     found, titles, blocks = [], dict[str, str](), [*_blocks(lines)] if any(each in text for each in _OF_BLOCKS) else []
+    if _YAML.search(decoded := text.decode("utf-8", "replace")):
+        blocks = [*_of_yaml(decoded)]
     for report in reports:
         own = behind.get(report.within, lines)
         above = _from_below(own[max(report.line - _SAMPLE, 0) : report.line])[1:]
-        above = [line for line in above if not _COMMAND.match(line)]
+        above = [line for line in above if _PAIR.fullmatch(line) or not _COMMAND.match(line)]
         above = _FRAMED.sub(r"== \1", "\n".join(above)).split("\n")
         nearest = (_TITLE.fullmatch(line.rstrip(_MARKS)) for line in above)
         for match in filter(None, reversed([*takewhile(bool, nearest)])):
@@ -293,8 +356,12 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
         block = bisect_left(blocks, report.line, key=lambda each: each[1])
         if block < len(blocks) and blocks[block][0] < report.line:
             titles = {"#": _words(blocks[block][2])}
+        for pair in filter(None, reversed([*takewhile(bool, map(_PAIR.fullmatch, above))])):
+            name, value = pair[1].lower(), pair[2]
+            titles |= {name: _words(f"{name}={value}" if value.isdecimal() else value)}
         timed = _TIMED_NAME.fullmatch(above[0])
-        values = _VALUES.fullmatch(above[0]) if report.facts.get("offered_rate") in _rates(above[0]) else None
+        values = _VALUES.fullmatch(above[0]) or _SAID.fullmatch(above[0])
+        values = values if report.facts.get("offered_rate") in _rates(above[0]) else None
         found.append(_words(timed[1]) if timed else _words(values[0]) if values else " ".join(titles.values()))
     return _with_servers(found, map(_target, reports))
 
@@ -349,4 +416,4 @@ def _words(banner: str) -> str:
 
 
 def _rates(line: str) -> set[float]:
-    return {float(number) for number in re.findall(r"=(\d{1,12}(?:\.\d{1,6})?)(?![\w.])", line)}
+    return {float(number) for number in re.findall(r"(?<![\w.])\d{1,12}(?:\.\d{1,6})?(?![\d.]?\d)", line)}
