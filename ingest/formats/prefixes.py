@@ -96,15 +96,18 @@ _HEADING: Final = re.compile(rb"(#{1,6})[ \t]+(.{1,200})")  # of Markdown
 _OF_BLOCKS: Final = (b"```", b"~~~", b"\n## ")
 _PORT: Final = re.compile(r":(\d{1,5})\Z", re.ASCII)
 _VALUES: Final = re.compile(r"[ \t]*\w+=[^\s=,;]+(?:[ \t,;]+\w+=[^\s=,;]+)+[ \t]*")  # backend=mysql rate=800
+_OVER: Final = r"(?:complete|done|ended|fail|finish|lost|ok\b|pass|result|success|took)"  # of the trial before
 _PAIR: Final = re.compile(  # Threads: 4, or RATE=800, also as a shell prints it
     r"[ \t]*(?:\++ )?(?:export[ \t]+)?(?:\w+[ _-])?"
-    r"(backend|config(?:uration)?|ha|ha[ _-]mode|lps|mode|product|protocol|qps|rate|rep|repetition|run|scenario|server"
-    r"|set-?up|test|threading|threads|variant|version|workers)"
-    r"[ \t]*[:=][ \t]*[\"']?([\w.][\w. /+-]{0,60}?)[\"']?[ \t]*",
+    r"(?:(backend|config(?:uration)?|ha|ha[ _-]mode|mode|product|protocol|rep|repetition|run|scenario|server|set-?up"
+    r"|test|threading|threads|variant|version|workers)|lps|qps|rate)"
+    rf"[ \t]*[:=][ \t]*[\"']?(?!{_OVER})([\w.][\w. /+-]{{0,60}}?)[\"']?[ \t]*",
     re.IGNORECASE,
 )
 _SAID: Final = re.compile(  # Testing memfile at 800/s ...
-    r"[ \t]*(?:\[|(?:now[ \t]+)?(?:begin|benchmark|measur|run|start|step|test|trial)\w*\b)(?:(?! -).)*", re.IGNORECASE
+    r"[ \t]*(?:\[|(?:now[ \t]+)?(?:begin|benchmark|measur|run|start|step|test|trial)\w*\b)"
+    rf"(?:(?! -|\b{_OVER}).)*",
+    re.IGNORECASE,
 )
 _OTHER: Final = re.compile(  # than a set-up, a rate or a repetition
     rf"{TIME}|{_CLOCK}|(?<=\d)[ \t]*(?:/|of)[ \t]*\d+|/s\b|per second|[:/|\"']"
@@ -349,6 +352,9 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
         above = _from_below(own[max(report.line - _SAMPLE, 0) : report.line])[1:]
         above = [line for line in above if _PAIR.fullmatch(line) or not _COMMAND.match(line)]
         above = _FRAMED.sub(r"== \1", "\n".join(above)).split("\n")
+        has_rate = report.facts.get("offered_rate") in _rates(above[0])
+        said = _SAID.fullmatch(above[0]) if has_rate else None
+        above = [*above[1:], ""] if said else above
         nearest = (_TITLE.fullmatch(line.rstrip(_MARKS)) for line in above)
         for match in filter(None, reversed([*takewhile(bool, nearest)])):
             higher = [*titles.items()][: [*titles, match[1]].index(match[1])]
@@ -357,12 +363,12 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
         if block < len(blocks) and blocks[block][0] < report.line:
             titles = {"#": _words(blocks[block][2])}
         for pair in filter(None, reversed([*takewhile(bool, map(_PAIR.fullmatch, above))])):
-            name, value = pair[1].lower(), pair[2]
-            titles |= {name: _words(f"{name}={value}" if value.isdecimal() else value)}
+            if pair[1]:  # the report knows its own rate; another one may be what the trial before reached
+                titles |= {pair[1].lower(): _words(f"{pair[1]}={pair[2]}" if pair[2].isdecimal() else pair[2])}
         timed = _TIMED_NAME.fullmatch(above[0])
-        values = _VALUES.fullmatch(above[0]) or _SAID.fullmatch(above[0])
-        values = values if report.facts.get("offered_rate") in _rates(above[0]) else None
-        found.append(_words(timed[1]) if timed else _words(values[0]) if values else " ".join(titles.values()))
+        values = _VALUES.fullmatch(above[0]) if has_rate and not said else None
+        told = _words(timed[1]) if timed else _words(values[0]) if values else " ".join(titles.values())
+        found.append(f"{told} {_words(said[0])}".strip() if said else told)
     return _with_servers(found, map(_target, reports))
 
 
