@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import islice, pairwise, takewhile
+from itertools import compress, islice, pairwise, takewhile
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -99,16 +99,16 @@ _VALUES: Final = re.compile(r"[ \t]*\w+=[^\s=,;]+(?:[ \t,;]+\w+=[^\s=,;]+)+[ \t]
 _OVER: Final = r"(?:complete|done|ended|fail|finish|lost|ok\b|pass|result|success|took)"  # of the trial before
 _PAIR: Final = re.compile(  # Threads: 4, or RATE=800, also as a shell prints it
     r"[ \t]*(?:\++ )?(?:export[ \t]+)?(?:\w+[ _-])?"
-    r"(?:(backend|config(?:uration)?|ha|ha[ _-]mode|mode|product|protocol|rep|repetition|run|scenario|server|set-?up"
-    r"|test|threading|threads|variant|version|workers)|lps|qps|rate)"
+    r"(?:(backend|benchmark|case|config(?:uration)?|ha|ha[ _-]mode|label|mode|name|product|protocol|rep|repetition|run"
+    r"|scenario|server|set-?up|test|threading|threads|variant|version|workers)|lps|qps|rate)"
     rf"[ \t]*[:=][ \t]*[\"']?(?!{_OVER})([\w.][\w. /+-]{{0,60}}?)[\"']?[ \t]*",
     re.IGNORECASE,
 )
 _SAID: Final = re.compile(  # Testing memfile at 800/s ...
-    r"[ \t]*(?:\[|(?:now[ \t]+)?(?:begin|benchmark|measur|run|start|step|test|trial)\w*\b)"
-    rf"(?:(?! -|\b{_OVER}).)*",
-    re.IGNORECASE,
+    r"[ \t]*(?:\[|(?:now[ \t]+)?(?:begin|benchmark|measur|run|start|step|test|trial)\w*\b).*", re.IGNORECASE
 )
+_NOT_SAID: Final = re.compile(rf" --?\w|\b{_OVER}", re.IGNORECASE)  # a command with options, or an end
+_RULE: Final = re.compile(r"[\W_]*|(?:date|time|started)\b.*", re.IGNORECASE)
 _OTHER: Final = re.compile(  # than a set-up, a rate or a repetition
     rf"{TIME}|{_CLOCK}|(?<=\d)[ \t]*(?:/|of)[ \t]*\d+|/s\b|per second|[:/|\"']"
     r"|\b(?:backend|config|ha|ha_mode|mode|product|protocol|server|set_?up|threading)=|=",
@@ -332,9 +332,9 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
 
     Shell commands may be between. A title with other marks (`--- 800 ---`) is below the last one (`=== mysql ===`).
     Lines of a known name and its value are for all below until another value. A line of several `name=value`, or of
-    what is done, is a banner if it has the report's rate; else it may tell of the trial before. In Markdown the
-    headings above the block of code are the title, in YAML the values beside it. Servers that share their words have
-    their addresses.
+    what is done, is a banner if it has the report's rate; else it may tell of the trial before. Any line with the rate
+    is one if most reports, of several rates, have it. In Markdown the headings above the block of code are the title,
+    in YAML the values beside it. Servers that share their words have their addresses.
     """
     if any(report.title for report in reports):
         found = [_words(report.title) for report in reports]
@@ -347,14 +347,20 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
     found, titles, blocks = [], dict[str, str](), [*_blocks(lines)] if any(each in text for each in _OF_BLOCKS) else []
     if _YAML.search(decoded := text.decode("utf-8", "replace")):
         blocks = [*_of_yaml(decoded)]
-    for report in reports:
-        own = behind.get(report.within, lines)
-        above = _from_below(own[max(report.line - _SAMPLE, 0) : report.line])[1:]
-        above = [line for line in above if _PAIR.fullmatch(line) or not _COMMAND.match(line)]
+    above_each = [
+        _from_below(behind.get(report.within, lines)[max(report.line - _SAMPLE, 0) : report.line])[1:] or [""]
+        for report in reports
+    ]
+    rated = [
+        report.facts.get("offered_rate") in _rates(above[0]) for report, above in zip(reports, above_each, strict=True)
+    ]
+    may_say = [has_rate and _may_say(above[0]) for has_rate, above in zip(rated, above_each, strict=True)]
+    rates = {report.facts["offered_rate"] for report in compress(reports, may_say)}
+    is_usual = len(rates) > 1 and 2 * sum(may_say) > len(reports)
+    for report, above, has_rate, may in zip(reports, above_each, rated, may_say, strict=True):
+        said = above[0].lstrip("$#+ \t") if may and (is_usual or _SAID.fullmatch(above[0])) else ""
+        above = [line for line in above[bool(said) :] if _PAIR.fullmatch(line) or not _COMMAND.match(line)]
         above = _FRAMED.sub(r"== \1", "\n".join(above)).split("\n")
-        has_rate = report.facts.get("offered_rate") in _rates(above[0])
-        said = _SAID.fullmatch(above[0]) if has_rate else None
-        above = [*above[1:], ""] if said else above
         nearest = (_TITLE.fullmatch(line.rstrip(_MARKS)) for line in above)
         for match in filter(None, reversed([*takewhile(bool, nearest)])):
             higher = [*titles.items()][: [*titles, match[1]].index(match[1])]
@@ -362,14 +368,22 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
         block = bisect_left(blocks, report.line, key=lambda each: each[1])
         if block < len(blocks) and blocks[block][0] < report.line:
             titles = {"#": _words(blocks[block][2])}
-        for pair in filter(None, reversed([*takewhile(bool, map(_PAIR.fullmatch, above))])):
+        pairs = (_PAIR.fullmatch(line) for line in above if not _RULE.fullmatch(line))
+        for pair in filter(None, reversed([*takewhile(bool, pairs)])):
             if pair[1]:  # the report knows its own rate; another one may be what the trial before reached
                 titles |= {pair[1].lower(): _words(f"{pair[1]}={pair[2]}" if pair[2].isdecimal() else pair[2])}
         timed = _TIMED_NAME.fullmatch(above[0])
         values = _VALUES.fullmatch(above[0]) if has_rate and not said else None
         told = _words(timed[1]) if timed else _words(values[0]) if values else " ".join(titles.values())
-        found.append(f"{told} {_words(said[0])}".strip() if said else told)
+        found.append(f"{told} {_words(said)}".strip())
     return _with_servers(found, map(_target, reports))
+
+
+def _may_say(line: str) -> bool:
+    """Return whether a line may tell what is done next, and is nothing clearer than that."""
+    forms = _PAIR, _TIMED_NAME, _VALUES
+    is_clear = _TITLE.fullmatch(line.rstrip(_MARKS)) or any(form.fullmatch(line) for form in forms)
+    return not is_clear and not _NOT_SAID.search(line)
 
 
 def _target(report: Report) -> Any:
