@@ -55,7 +55,8 @@ _FORMS: Final = tuple(
 _BULLET: Final = re.compile(r"^[ \t]*[-*+][ \t]+(?=\S)", re.MULTILINE)
 _STEADY: Final = re.compile(r".*[\s|>:#*\]]", re.DOTALL)  # a prefix never ends within a word or number
 _STRING: Final = r'"(?:[^"\\]|\\.)*+"'
-_OUTPUT: Final = r"(?:[\w.-]*[._-])?(?:stdout|msg|output|raw|report|result|text)"
+_OUTPUTS: Final = ("stdout", "msg", "output", "raw", "report", "result", "text")  # keys of JSON and YAML
+_OUTPUT: Final = rf"(?:[\w.-]*[._-])?(?:{'|'.join(_OUTPUTS)})"
 _STDOUT: Final = re.compile(rf'"{_OUTPUT}"\s*:\s*({_STRING})')
 _STDOUT_LINES: Final = re.compile(rf'"{_OUTPUT}(?:_lines)?"\s*:\s*\[\s*((?:{_STRING}\s*,?\s*)++)')
 _OF_OUTPUT: Final = re.compile(rf"{_OUTPUT}(?:_lines)?")
@@ -68,7 +69,7 @@ _TOKEN: Final = re.compile(
     rf"({_STRING})\s*:|({_STRING}|(?<![\w.+-])\d{{1,18}}(\.\d{{1,18}})?)(?=\s*[,}}\]])|[\[\]{{}}]"
 )
 _UNTITLED: Final = re.compile(  # keys of values that belong to one process
-    r"(?:.*[_.])?(?:stdout\w*|stderr\w*|msg|output|raw|report|result|text|log|cmd|command|args|argv|rc|code|exit\w*"
+    rf"(?:.*[_.])?(?:{'|'.join(_OUTPUTS)}|stdout\w*|stderr\w*|log|cmd|command|args|argv|rc|code|exit\w*"
     r"|return\w*|status|state|p?id|uuid|ts|starte?d?|ende?d?|delta|elapsed\w*|duration\w*|seconds|secs|date\w*|time\w*"
     r"|created|finished|file|path|sent|received|recv|completed|lost|dropped|drops|answered|errors|queries|requests"
     r"|responses|replies|bytes|packets|count|total|m?s|us|var|percent|pct|switches|usage|used|free)"
@@ -82,10 +83,7 @@ _MOST_EVENTS: Final = 500_000  # of a YAML document; these take some seconds
 _MOST_TOLD: Final = 20  # values beside an output, levels of objects around it
 _SETTINGS: Final = re.compile(r"item|case|config|labels|meta|options|param\w*|scenario|set_?up|tags|test|vars")
 _IN_DOCKER: Final = '{"log":"'
-IN_JSON: Final = (
-    _IN_DOCKER,
-    *(f'{each}"' for each in ("stdout", "msg", "output", "raw", "report", "result", "text", "_lines")),
-)
+IN_JSON: Final = (_IN_DOCKER, *(f'{each}"' for each in (*_OUTPUTS, "_lines")))
 _DOCKER: Final = re.compile(rf'\{{"log":({_STRING}),"stream":"[a-z]+",(?:"attrs":\{{.*\}},)?"time":"[^"]*"\}}\s*')
 _TIMED: Final = rf"[ \t#=*-]*[\[(]?{TIME}[\])]?"
 _FRAME: Final = r"[ \t]*[=#*~_-]{3,}[ \t]*"
