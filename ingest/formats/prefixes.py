@@ -95,17 +95,27 @@ _OF_BLOCKS: Final = (b"```", b"~~~", b"\n## ")
 _PORT: Final = re.compile(r":(\d{1,5})\Z", re.ASCII)
 _VALUES: Final = re.compile(r"[ \t]*\w+=[^\s=,;]+(?:[ \t,;]+\w+=[^\s=,;]+)+[ \t]*")  # backend=mysql rate=800
 _OVER: Final = r"(?:complete|done|ended|fail|finish|lost|ok\b|pass|result|success|took)"  # of the trial before
+_MOST_IN_PAIR: Final = 60  # characters of a value
 _PAIR: Final = re.compile(  # Threads: 4, or RATE=800, also as a shell prints it
     r"[ \t]*(?:\++ )?(?:export[ \t]+)?(?:\w+[ _-])?"
     r"(?:(backend|benchmark|case|config(?:uration)?|ha|ha[ _-]mode|label|mode|name|product|protocol|rep|repetition|run"
     r"|scenario|server|set-?up|test|threading|threads|variant|version|workers)|lps|qps|rate)"
-    rf"[ \t]*[:=][ \t]*[\"']?(?!{_OVER})([\w.][\w. /+-]{{0,60}}?)[\"']?[ \t]*",
+    rf"[ \t]*[:=][ \t]*[\"']?(?!{_OVER})([\w.][\w. /+-]{{0,{_MOST_IN_PAIR}}}?)[\"']?[ \t]*",
     re.IGNORECASE,
 )
 _SAID: Final = re.compile(  # Testing memfile at 800/s ...
     r"[ \t]*(?:\[|(?:now[ \t]+)?(?:begin|benchmark|measur|run|start|step|test|trial)\w*\b).*", re.IGNORECASE
 )
 _NOT_SAID: Final = re.compile(rf" --?\w|\b{_OVER}", re.IGNORECASE)  # a command with options, or an end
+_ELEMENT: Final = re.compile(r'<[\w:-]+((?:\s+[\w:.-]+="[^"<]*")+)\s*/?>')  # of XML
+_ELEMENTS: Final = re.compile(r"\s*(?:<[^<>]*>\s*)*+")
+_HTML_HEADING: Final = re.compile(r"\s*<h([1-6])[^>]*>(.*)</h\1>\s*", re.IGNORECASE)
+_HTML_MARKS: Final = "=#*~->"  # of titles, by the level of the heading
+_ATTRIBUTE: Final = re.compile(r'([\w:.-]+)="([^"]*)"')
+_NO_WORD: Final = re.compile(r"[^\w. /+-]+")
+_FRAMING: Final = re.compile(  # blank lines, elements without attributes, strings of TOML that begin or end
+    r"\s*(?:(?:\]\]>|</?[\w:-]+>|<!\[CDATA\[)+|(?:[\w.-]+[ \t]*=[ \t]*)?(?:\"{3}|'{3}))?\s*"
+)
 _RULE: Final = re.compile(r"[\W_]*|(?:date|time|started)\b.*", re.IGNORECASE)
 _OTHER: Final = re.compile(  # than a set-up, a rate or a repetition
     rf"{TIME}|{_CLOCK}|(?<=\d)[ \t]*(?:/|of)[ \t]*\d+|/s\b|per second|[:/|\"']"
@@ -332,7 +342,7 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
     Lines of a known name and its value are for all below until another value. A line of several `name=value`, or of
     what is done, is a banner if it has the report's rate; else it may tell of the trial before. Any line with the rate
     is one if most reports, of several rates, have it. In Markdown the headings above the block of code are the title,
-    in YAML the values beside it. Servers that share their words have their addresses.
+    in YAML the values beside it, in XML the attributes above it. Servers that share their words have their addresses.
     """
     if any(report.title for report in reports):
         found = [_words(report.title) for report in reports]
@@ -346,8 +356,7 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
     if _YAML.search(decoded := text.decode("utf-8", "replace")):
         blocks = [*_of_yaml(decoded)]
     above_each = [
-        _from_below(behind.get(report.within, lines)[max(report.line - _SAMPLE, 0) : report.line])[1:] or [""]
-        for report in reports
+        _above(behind.get(report.within, lines)[max(report.line - _SAMPLE, 0) : report.line]) for report in reports
     ]
     rated = [
         report.facts.get("offered_rate") in _rates(above[0]) for report, above in zip(reports, above_each, strict=True)
@@ -422,10 +431,24 @@ def _lines(text: bytes) -> list[bytes]:
     return text.replace(b"\r\r\n", b"\n").replace(b"\r\n", b"\n").splitlines()
 
 
-def _from_below(lines: Sequence[bytes]) -> list[str]:
-    """Return the last lines that are not blank, the last one first."""
-    found = (line[:_LONGEST].decode("utf-8", "replace") for line in reversed(lines) if line.strip())
-    return [*islice(found, _ABOVE)] or [""]
+def _above(lines: Sequence[bytes]) -> list[str]:
+    """Return what may tell of a report that begins in the last line, from below: the lines above, and its elements."""
+    texts = [line[:_LONGEST].decode("utf-8", "replace") for line in reversed(lines)]
+    told = map(_without_elements, [*_ELEMENTS.findall("".join(texts[:1]))[:1], *texts[1:]])
+    return [*islice((line for line in told if not _FRAMING.fullmatch(line)), _ABOVE)] or [""]
+
+
+def _without_elements(line: str) -> str:
+    """Return a heading of HTML as a title, and what the last attributes in a line of XML say as a name."""
+    if heading := _HTML_HEADING.fullmatch(line):
+        return f"{_HTML_MARKS[int(heading[1]) - 1] * 2} {heading[2]}"
+    elements = _ELEMENT.findall(line)
+    if not elements:
+        return line
+    pairs = (pair for pair in _ATTRIBUTE.findall(elements[-1]) if not _UNTITLED.fullmatch(pair[0]))
+    said = (f"{key} {value}" if value.isdecimal() else value for key, value in pairs if not _RATE.search(key))
+    words = " ".join(_NO_WORD.sub(" ", " ".join(said)).split())
+    return f"name: {words[:_MOST_IN_PAIR]}" if words else ""
 
 
 def _words(banner: str) -> str:

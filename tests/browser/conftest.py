@@ -105,7 +105,8 @@ def watch(chromium: Browser, address: str, **options: Any) -> Iterator[Watched]:
 
     The address is that of an app, or of a folder.
     """
-    context = chromium.new_context(**{"viewport": {"width": 1280, "height": 900}} | options)
+    still: dict[str, Any] = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}  # saves CPU
+    context = chromium.new_context(**still | options)
     page = context.new_page()
     watched = Watched(page, address)
     own = (address, address.replace("http:", "ws:"), f"blob:{address}", "data:")
@@ -177,9 +178,9 @@ def address(serve_home: Callable[[Path], str], warehouse_home: Path) -> str:
     return serve_home(warehouse_home)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def watched(chromium: Browser, address: str) -> Iterator[Watched]:
-    """A page of the app over the examples."""
+    """A browser session before the app over the examples, one for all tests of a module."""
     with watch(chromium, address) as watched:
         yield watched
 

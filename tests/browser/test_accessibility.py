@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from conftest import PAGES, watch
+from conftest import PAGES
 from PIL import Image
 
 # What a page is first of all for: a role and a name.
@@ -109,20 +109,13 @@ DRAWN = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def visitor(chromium, address):
-    """One browser session for all pages."""
-    with watch(chromium, address) as watched:
-        yield watched
-
-
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_can_be_used_by_everybody(visitor, addresses, name):
+def test_a_page_can_be_used_by_everybody(watched, addresses, name):
     troubles = []
-    page = visitor.page
+    page = watched.page
     page.set_viewport_size({"width": WIDTHS[0], "height": 900})
     page.emulate_media(color_scheme=SCHEMES[0])
-    visitor.go(addresses[name])
+    watched.go(addresses[name])
     assert page.get_by_test_id("stException").count() == 0
     assert reached_by_tab(page, *CONTROLS[name]), f"{CONTROLS[name]} is not reached by {MOST_TABS} tabs"
     page.evaluate("document.activeElement.blur()")  # no picture of a cursor
@@ -130,9 +123,9 @@ def test_a_page_can_be_used_by_everybody(visitor, addresses, name):
         page.set_viewport_size({"width": width, "height": 900})
         for scheme in SCHEMES:
             page.emulate_media(color_scheme=scheme)
-            visitor.settle()
+            watched.settle()
             troubles += [f"{scheme}, {width}: {each}" for each in (*violations(page, scheme), *faults(page))]
-            troubles += unlike(visitor, f"{name}-{scheme}-{width}")
+            troubles += unlike(watched, f"{name}-{scheme}-{width}")
     assert troubles == []
 
 
@@ -181,11 +174,11 @@ def faults(page):
     ]
 
 
-def unlike(visitor, name):
+def unlike(watched, name):
     """Take a picture of the page and say whether it no longer looks as it did; what comes late has some seconds."""
     is_new = os.environ.get("NEW_PICTURES")
     for patience_ms in PATIENCE_MS[-1:] if is_new else PATIENCE_MS:
-        seen = Image.open(visitor.shoot(name, patience_ms)).convert("L")
+        seen = Image.open(watched.shoot(name, patience_ms)).convert("L")
         seen = seen.resize((seen.width // BLOCK, seen.height // BLOCK), Image.Resampling.BOX)
         if is_new:
             seen.save(KNOWN / f"{name}.png", optimize=True)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from conftest import watch, written_sql
+from conftest import written_sql
 from test_accessibility import SCHEMES, reached_by_tab, violations
 from test_sql_page import offered
 
@@ -196,17 +196,10 @@ TASKS = {
 }
 
 
-@pytest.fixture(scope="module")
-def visitor(chromium, address):
-    """One browser session for all tasks."""
-    with watch(chromium, address) as watched:
-        yield watched
-
-
 @pytest.mark.parametrize(("task", "clicks"), TASKS.items(), ids=[task.__name__ for task in TASKS])
-def test_a_task_is_done_by_keyboard_in_few_steps(visitor, warehouse, task, clicks):
-    hand = Hand(visitor)
+def test_a_task_is_done_by_keyboard_in_few_steps(watched, warehouse, task, clicks):
+    hand = Hand(watched)
     task(hand, warehouse)
     assert hand.steps <= clicks
-    visitor.settle()
-    assert violations(visitor.page, SCHEMES[0]) == []
+    watched.settle()
+    assert violations(watched.page, SCHEMES[0]) == []
