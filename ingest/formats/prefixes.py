@@ -6,6 +6,8 @@ share a log are separated by name.
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 from bisect import bisect_left
@@ -278,6 +280,25 @@ def _of_yaml(text: str) -> Iterator[tuple[int, int, str]]:
         yield before, last, titles.get(place, "")
 
 
+def _of_csv(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the line before each row of a CSV with a column of outputs, its last line and its title."""
+    rows = csv.reader(io.StringIO(text, newline=""))
+    tokens, ends = list[_Token](), list[int]()
+    with suppress(csv.Error):
+        header = [key.strip().lower() for key in next(rows, [])]
+        if len(header) < 2 or not any(map(_OF_OUTPUT.fullmatch, header)):
+            return
+        ends.append(rows.line_num)
+        for row in rows:
+            cells = zip(header, row, strict=False)
+            kinds = ((key, "fraction" if _FRACTION.fullmatch(value) else "value", value) for key, value in cells)
+            of_row = (token for key, kind, value in kinds for token in (("key", key, ends[-1]), (kind, value, 0)))
+            tokens += [("open", "", 0), *of_row, ("close", "", 0)]
+            ends.append(rows.line_num)
+    titles = _titles(tokens)
+    yield from ((before, last, titles.get(before, "")) for before, last in pairwise(ends))
+
+
 def _tokens_of_json(text: str) -> Iterator[_Token]:
     for token in _TOKEN.finditer(text):
         if token[1]:
@@ -341,8 +362,8 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
     Shell commands may be between. A title with other marks (`--- 800 ---`) is below the last one (`=== mysql ===`).
     Lines of a known name and its value are for all below until another value. A line of several `name=value`, or of
     what is done, is a banner if it has the report's rate; else it may tell of the trial before. Any line with the rate
-    is one if most reports, of several rates, have it. In Markdown the headings above the block of code are the title,
-    in YAML the values beside it, in XML the attributes above it. Servers that share their words have their addresses.
+    is one if most reports, of several rates, have it. The title is, in Markdown, the headings above the block of code,
+    in YAML and CSV the values beside it, in XML the attributes above it. Servers of equal words have their addresses.
     """
     if any(report.title for report in reports):
         found = [_words(report.title) for report in reports]
@@ -355,6 +376,7 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
     found, titles, blocks = [], dict[str, str](), [*_blocks(lines)] if any(each in text for each in _OF_BLOCKS) else []
     if _YAML.search(decoded := text.decode("utf-8", "replace")):
         blocks = [*_of_yaml(decoded)]
+    blocks = blocks or [*_of_csv(decoded)]
     above_each = [
         _above(behind.get(report.within, lines)[max(report.line - _SAMPLE, 0) : report.line]) for report in reports
     ]
