@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import compress, islice, pairwise, takewhile
+from itertools import chain, compress, islice, pairwise, takewhile
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -455,8 +455,8 @@ def _lines(text: bytes) -> list[bytes]:
 
 def _above(lines: Sequence[bytes]) -> list[str]:
     """Return what may tell of a report that begins in the last line, from below: the lines above, and its elements."""
-    texts = [line[:_LONGEST].decode("utf-8", "replace") for line in reversed(lines)]
-    told = map(_without_elements, [*_ELEMENTS.findall("".join(texts[:1]))[:1], *texts[1:]])
+    texts = (line[:_LONGEST].decode("utf-8", "replace") for line in reversed(lines))
+    told = map(_without_elements, chain(_ELEMENTS.findall(next(texts, ""))[:1], texts))
     return [*islice((line for line in told if not _FRAMING.fullmatch(line)), _ABOVE)] or [""]
 
 
@@ -467,9 +467,10 @@ def _without_elements(line: str) -> str:
     elements = _ELEMENT.findall(line)
     if not elements:
         return line
-    pairs = (pair for pair in _ATTRIBUTE.findall(elements[-1]) if not _UNTITLED.fullmatch(pair[0]))
-    said = (f"{key} {value}" if value.isdecimal() else value for key, value in pairs if not _RATE.search(key))
-    words = " ".join(_NO_WORD.sub(" ", " ".join(said)).split())
+    pairs = [pair for pair in _ATTRIBUTE.findall(elements[-1]) if not _UNTITLED.fullmatch(pair[0])]
+    numbers = (f"{key} {value}" for key, value in pairs if value.isdecimal() and not _RATE.search(key))
+    said = " ".join([*(value for _, value in pairs if not value.isdecimal()), *numbers])
+    words = " ".join(_NO_WORD.sub(" ", said).split())
     return f"name: {words[:_MOST_IN_PAIR]}" if words else ""
 
 
