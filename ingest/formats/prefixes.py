@@ -281,22 +281,24 @@ def _of_yaml(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _of_csv(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the line before each row of a CSV with a column of outputs, its last line and its title."""
+    """Yield the line before each row of CSV with an output of several lines, its last line and its title."""
     rows = csv.reader(io.StringIO(text, newline=""))
-    tokens, ends = list[_Token](), list[int]()
+    tokens, blocks = list[_Token](), list[tuple[int, int]]()
     with suppress(csv.Error):
         header = [key.strip().lower() for key in next(rows, [])]
         if len(header) < 2 or not any(map(_OF_OUTPUT.fullmatch, header)):
             return
-        ends.append(rows.line_num)
+        before = rows.line_num
         for row in rows:
-            cells = zip(header, row, strict=False)
-            kinds = ((key, "fraction" if _FRACTION.fullmatch(value) else "value", value) for key, value in cells)
-            of_row = (token for key, kind, value in kinds for token in (("key", key, ends[-1]), (kind, value, 0)))
-            tokens += [("open", "", 0), *of_row, ("close", "", 0)]
-            ends.append(rows.line_num)
+            if rows.line_num > before + 1:
+                cells = zip(header, row, strict=False)
+                kinds = ((key, "fraction" if _FRACTION.fullmatch(value) else "value", value) for key, value in cells)
+                of_row = [token for key, kind, value in kinds for token in (("key", key, before), (kind, value, 0))]
+                tokens += [("open", "", 0), *of_row, ("close", "", 0)]
+                blocks.append((before, rows.line_num))
+            before = rows.line_num
     titles = _titles(tokens)
-    yield from ((before, last, titles.get(before, "")) for before, last in pairwise(ends))
+    yield from ((before, last, titles.get(before, "")) for before, last in blocks)
 
 
 def _tokens_of_json(text: str) -> Iterator[_Token]:
