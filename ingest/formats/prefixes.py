@@ -57,7 +57,7 @@ _FORMS: Final = tuple(
 _BULLET: Final = re.compile(r"^[ \t]*[-*+][ \t]+(?=\S)", re.MULTILINE)
 _STEADY: Final = re.compile(r".*[\s|>:#*\]]", re.DOTALL)  # a prefix never ends within a word or number
 _STRING: Final = r'"(?:[^"\\]|\\.)*+"'
-_OUTPUTS: Final = ("stdout", "msg", "output", "raw", "report", "result", "text")  # keys of JSON and YAML
+_OUTPUTS: Final = ("stdout", "msg", "output", "raw", "report", "result", "text")  # keys of JSON, YAML and CSV
 _OUTPUT: Final = rf"(?:[\w.-]*[._-])?(?:{'|'.join(_OUTPUTS)})"
 _STDOUT: Final = re.compile(rf'"{_OUTPUT}"\s*:\s*({_STRING})')
 _STDOUT_LINES: Final = re.compile(rf'"{_OUTPUT}(?:_lines)?"\s*:\s*\[\s*((?:{_STRING}\s*,?\s*)++)')
@@ -291,10 +291,11 @@ def _of_csv(text: str) -> Iterator[tuple[int, int, str]]:
         before = rows.line_num
         for row in rows:
             if rows.line_num > before + 1:
-                cells = zip(header, row, strict=False)
-                kinds = ((key, "fraction" if _FRACTION.fullmatch(value) else "value", value) for key, value in cells)
-                of_row = [token for key, kind, value in kinds for token in (("key", key, before), (kind, value, 0))]
-                tokens += [("open", "", 0), *of_row, ("close", "", 0)]
+                tokens.append(("open", "", 0))
+                for key, value in zip(header, row, strict=False):
+                    kind = "fraction" if _FRACTION.fullmatch(value) else "value"
+                    tokens += [("key", key, before), (kind, value, 0)]
+                tokens.append(("close", "", 0))
                 blocks.append((before, rows.line_num))
             before = rows.line_num
     titles = _titles(tokens)
