@@ -13,7 +13,8 @@ import pyarrow as pa
 from dropline.ingest.campaign import Campaign, Method
 from dropline.ingest.context import RATELESS, WATCHED, Context
 from dropline.ingest.files import Found, Kind
-from dropline.ingest.formats import Observation, Reject, Report, Row, prefixes
+from dropline.ingest.formats import Observation, Reject, Report, Row
+from dropline.ingest.formats.banners import banners
 from dropline.ingest.formats.perfdhcp_forms import Figures
 from dropline.ingest.formats.perfdhcp_lines import INTERIM
 from dropline.ingest.formats.perfdhcp_options import UNKNOWN_OPTIONS
@@ -109,9 +110,9 @@ def output(
     source = {"campaign": campaign, "source_path": item.path}
     alone = len(reports) == 1
     rates = {rate for report in reports if (rate := report.facts.get("offered_rate")) is not None}
-    banners = prefixes.banners(content.data, reports)
-    named = names(filter(None, banners))
-    for index, (report, banner) in enumerate(zip(reports, banners, strict=True)):
+    told = banners(content.data, reports)
+    named = names(filter(None, told))
+    for index, (report, banner) in enumerate(zip(reports, told, strict=True)):
         facts = {"tool": outcome.raw["format"], **report.facts}
         of_trial = {**source, "trial_id": trial_id(campaign, item.path, content.sha256, index)}
         trial = {

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final, NamedTuple, cast
 
-from dropline.ingest.formats import READERS, Reader, Reject, Report, TextReader, begins_like_json, prefixes
+from dropline.ingest.formats import READERS, Reader, Reject, Report, TextReader, begins_like_json, fields, prefixes
 from dropline.ingest.formats.text import (
     HEAD_BYTES,
     MAX_LINES,
@@ -41,7 +41,7 @@ class Piece(NamedTuple):
     reader: TextReader
     line: int
     text: str
-    within: prefixes.Text = prefixes.Text(1, "")
+    within: fields.Text = fields.Text(1, "")
 
 
 def behind(head: bytes) -> Reader[Report] | None:

@@ -6,7 +6,8 @@ import pytest
 import yaml
 
 from dropline.ingest.formats import Report
-from dropline.ingest.formats.prefixes import banners, unwrapped
+from dropline.ingest.formats.banners import banners
+from dropline.ingest.formats.prefixes import unwrapped
 from dropline.ingest.loader import ingest
 from tests.ingest.conftest import EXAMPLE, RUN
 

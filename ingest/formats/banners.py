@@ -1,0 +1,215 @@
+"""Banners: what the lines above the reports of a file tell of their set-ups.
+
+They are titles, lines of a name and its value, headings of Markdown and HTML, attributes of XML and what scripts say.
+"""
+
+import json
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice, takewhile
+from typing import Any, Final, NamedTuple
+
+from dropline.ingest.formats import Report, fields
+from dropline.ingest.formats.prefixes import CLOCK, TIME
+from dropline.ingest.formats.text import MAX_TEXT_BYTES, unpack
+
+_SAMPLE: Final = 200  # lines above a report that are read
+_LONGEST: Final = 500  # characters of them
+_ABOVE: Final = 12  # lines above a report, among them commands
+_MARKS: Final = " \t=#*~<-"  # around a title
+_TIMED: Final = rf"[ \t#=*-]*[\[(]?{TIME}[\])]?"
+_FRAME: Final = r"[ \t]*[=#*~_-]{3,}[ \t]*"
+_FRAMED: Final = re.compile(rf"^{_FRAME}\n[{_MARKS}]*(.*)\n{_FRAME}$", re.MULTILINE)
+_TIMED_NAME: Final = re.compile(rf"{_TIMED}[ \t]*[-:|,]?[ \t]*([^\W\d_](?:[\w.-]{{0,61}}\w)?)[ \t#=*:-]*")
+_TITLE: Final = re.compile(r"[ \t]*([=#*~>-])\1++>?[ \t]++(.{1,200})")  # `tail` prints `==> file <==`
+_HEADING: Final = re.compile(rb"(#{1,6})[ \t]+(.{1,200})")  # of Markdown
+_OF_BLOCKS: Final = (b"```", b"~~~", b"\n## ")
+_PORT: Final = re.compile(r":(\d{1,5})\Z", re.ASCII)
+_VALUES: Final = re.compile(r"[ \t]*\w+=[^\s=,;]+(?:[ \t,;]+\w+=[^\s=,;]+)+[ \t]*")  # backend=mysql rate=800
+_OVER: Final = r"(?:complete|done|ended|fail|finish|lost|ok\b|pass|result|success|took)"  # of the trial before
+_MOST_IN_PAIR: Final = 60  # characters of a value
+_PAIR: Final = re.compile(  # Threads: 4, or RATE=800, also as a shell prints it
+    r"[ \t]*(?:\++ )?(?:export[ \t]+)?(?:\w+[ _-])?"
+    r"(?:(backend|benchmark|case|config(?:uration)?|ha|ha[ _-]mode|label|mode|name|product|protocol|rep|repetition|run"
+    r"|scenario|server|set-?up|test|threading|threads|variant|version|workers)|lps|qps|rate)"
+    rf"[ \t]*[:=][ \t]*[\"']?(?!{_OVER})([\w.][\w. /+-]{{0,{_MOST_IN_PAIR}}}?)[\"']?[ \t]*",
+    re.IGNORECASE,
+)
+_SAID: Final = re.compile(  # Testing memfile at 800/s ...
+    r"[ \t]*(?:\[|(?:now[ \t]+)?(?:begin|benchmark|measur|run|start|step|test|trial)\w*\b).*", re.IGNORECASE
+)
+_NOT_SAID: Final = re.compile(rf" --?\w|\b{_OVER}", re.IGNORECASE)  # a command with options, or an end
+_ELEMENT: Final = re.compile(r'<[\w:-]+((?:\s+[\w:.-]+="[^"<]*")+)\s*/?>')  # of XML
+_ELEMENTS: Final = re.compile(r"\s*(?:<[^<>]*>\s*)*+")
+_HTML_HEADING: Final = re.compile(r"\s*<h([1-6])[^>]*>(.*)</h\1>\s*", re.IGNORECASE)
+_HTML_MARKS: Final = "=#*~->"  # of titles, by the level of the heading
+_ATTRIBUTE: Final = re.compile(r'([\w:.-]+)="([^"]*)"')
+_NO_WORD: Final = re.compile(r"[^\w. /+-]+")
+_FRAMING: Final = re.compile(  # blank lines, elements without attributes, strings of TOML that begin or end
+    r"\s*(?:(?:\]\]>|</?[\w:-]+>|<!\[CDATA\[)+|(?:[\w.-]+[ \t]*=[ \t]*)?(?:\"{3}|'{3}))?\s*"
+)
+_CLEAR: Final = (_PAIR, _TIMED_NAME, _VALUES)
+_RULE: Final = re.compile(r"[\W_]*|(?:date|time|started)\b.*", re.IGNORECASE)
+_OTHER: Final = re.compile(  # than a set-up, a rate or a repetition
+    rf"{TIME}|{CLOCK}|(?<=\d)[ \t]*(?:/|of)[ \t]*\d+|/s\b|per second|[:/|\"']"
+    r"|\b(?:backend|config|ha|ha_mode|mode|product|protocol|server|set_?up|threading)=|=",
+    re.IGNORECASE,
+)
+_NO_NAMES: Final = frozenset(
+    {
+        *("a", "an", "and", "at", "begin", "benchmark", "for", "in", "leases", "of", "on", "perf", "queries"),
+        *("requests", "running", "s", "start", "started", "starting", "test", "testing", "the", "to", "using", "with"),
+    }
+)
+_COMMAND: Final = re.compile(  # of a shell, or a mere time
+    rf"\++ \S|\$ |[\w.-]+@[\w.-]+:\S{{0,200}}[#$] |\[[\w.-]+@[^\]]{{1,200}}\][#$] |{_TIMED}[ \t]*\Z"
+)
+
+
+class _Place(NamedTuple):
+    """Where a report begins, and the lines above it, the nearest first."""
+
+    line: int
+    rate: float | None
+    above: list[str]
+    has_rate: bool  # in the nearest line
+    may_be_told: bool  # in the nearest line, what is done next, and nothing clearer than that
+
+
+class _Titles:
+    """Titles that are for all reports below them, until others of their kind."""
+
+    def __init__(self, blocks: Sequence[tuple[int, int, str]]) -> None:
+        self._blocks = blocks
+        self._found: dict[str, str] = {}
+
+    def read(self, line: int, above: Sequence[str]) -> str:
+        """Return all titles for the report at a line, of which some may be in the lines above it."""
+        nearest = (_TITLE.fullmatch(line.rstrip(_MARKS)) for line in above)
+        for match in filter(None, reversed([*takewhile(bool, nearest)])):
+            higher = [*self._found.items()][: [*self._found, match[1]].index(match[1])]
+            self._found = dict(higher) | {match[1]: _words(match[2])}
+        block = bisect_left(self._blocks, line, key=lambda each: each[1])
+        if block < len(self._blocks) and self._blocks[block][0] < line:
+            self._found = {"#": _words(self._blocks[block][2])}
+        pairs = (_PAIR.fullmatch(line) for line in above if not _RULE.fullmatch(line))
+        for pair in filter(None, reversed([*takewhile(bool, pairs)])):
+            if pair[1]:  # the report knows its own rate; another one may be what the trial before reached
+                self._found[pair[1].lower()] = _words(f"{pair[1]}={pair[2]}" if pair[2].isdecimal() else pair[2])
+        return " ".join(self._found.values())
+
+
+def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
+    """Return for each report of a file the words of the banner directly before it; those of a title are for all below.
+
+    Shell commands may be between. A title with other marks (`--- 800 ---`) is below the last one (`=== mysql ===`).
+    Lines of a known name and its value are for all below until another value. A line of several `name=value`, or of
+    what is done, is a banner if it has the report's rate; else it may tell of the trial before. Any line with the rate
+    is one if most reports, of several rates, have it. The title is, in Markdown, the headings above the block of code,
+    in YAML and CSV the values beside it, in XML the attributes above it. Servers of equal words have their addresses.
+    """
+    if any(report.title for report in reports):
+        found = [_words(report.title) for report in reports]
+    elif all(report.line < 2 for report in reports):
+        return [""] * len(reports)
+    else:
+        found = [*_above_each(unpack(data, MAX_TEXT_BYTES)[0], reports)]
+    return _with_servers(found, map(_target, reports))
+
+
+def _above_each(text: bytes, reports: Sequence[Report]) -> Iterator[str]:
+    """Yield the words above each report."""
+    lines, decoded = _lines(text), text.decode("utf-8", "replace")
+    behind = {within: _lines(within.encode()) for within in {report.within for report in reports} - {""}}
+    places = [_place(report, behind.get(report.within, lines)) for report in reports]
+    telling = [place.rate for place in places if place.may_be_told]
+    is_usual = len({*telling}) > 1 and 2 * len(telling) > len(places)
+    titles = _Titles([*fields.in_yaml(decoded)] or [*_blocks(text)] or [*fields.in_csv(decoded)])
+    for place in places:
+        is_told = place.may_be_told and bool(is_usual or _SAID.fullmatch(place.above[0]))
+        above = [line for line in place.above[is_told:] if _PAIR.fullmatch(line) or not _COMMAND.match(line)]
+        above = _FRAMED.sub(r"== \1", "\n".join(above)).split("\n")
+        words = titles.read(place.line, above)
+        if timed := _TIMED_NAME.fullmatch(above[0]):
+            words = _words(timed[1])
+        elif place.has_rate and not is_told and (values := _VALUES.fullmatch(above[0])):
+            words = _words(values[0])
+        done_next = _words(place.above[0].lstrip("$#+ \t")) if is_told else ""
+        yield f"{words} {done_next}".strip()
+
+
+def _place(report: Report, lines: Sequence[bytes]) -> _Place:
+    rate, above = report.facts.get("offered_rate"), _above(lines[max(report.line - _SAMPLE, 0) : report.line])
+    nearest, has_rate = above[0], rate in _rates(above[0])
+    is_clear = _TITLE.fullmatch(nearest.rstrip(_MARKS)) or any(form.fullmatch(nearest) for form in _CLEAR)
+    return _Place(report.line, rate, above, has_rate, has_rate and not is_clear and not _NOT_SAID.search(nearest))
+
+
+def _target(report: Report) -> Any:
+    """Return the address of the server that a report is of, if it tells."""
+    return json.loads(report.facts.get("details") or "{}").get("target")
+
+
+def _with_servers(found: Sequence[str], targets: Iterable[str | None]) -> list[str]:
+    """Return the words of each report, with the address of its server if reports with the same words have several."""
+    servers = [_words(_PORT.sub(r" port \1", target.removesuffix(":53"))) if target else "" for target in targets]
+    told = {(words, server) for words, server in zip(found, servers, strict=True) if server}
+    several = {words for words, count in Counter(words for words, _ in told).items() if count > 1}
+    pairs = zip(found, servers, strict=True)
+    return [f"{words} {server}".strip() if words in several else words for words, server in pairs]
+
+
+def _blocks(text: bytes) -> Iterator[tuple[int, int, str]]:
+    """Yield the first line, the last line and the headings of each block of code in Markdown, fenced or indented.
+
+    The first heading of the highest level is the document's.
+    """
+    begin, document, headings = 0, 0, dict[int, str]()
+    for number, line in enumerate(_lines(text) if any(each in text for each in _OF_BLOCKS) else (), 1):
+        if line.lstrip().startswith((b"```", b"~~~")):
+            if begin:
+                yield begin, number, " ".join(headings.values())
+            begin = 0 if begin else number
+        elif not begin and (heading := _HEADING.match(line)):
+            above = {depth: text for depth, text in headings.items() if depth < len(heading[1])}
+            document = document or (number if len(heading[1]) == 1 else 0)
+            own = {} if number == document else {len(heading[1]): heading[2].decode("utf-8", "replace")}
+            headings = above | own
+        elif headings and not begin and line.startswith((b"    ", b"\t")):
+            yield number - 1, number, " ".join(headings.values())
+
+
+def _lines(text: bytes) -> list[bytes]:
+    return text.replace(b"\r\r\n", b"\n").replace(b"\r\n", b"\n").splitlines()
+
+
+def _above(lines: Sequence[bytes]) -> list[str]:
+    """Return what may tell of a report that begins in the last line, from below: the lines above, and its elements."""
+    texts = (line[:_LONGEST].decode("utf-8", "replace") for line in reversed(lines))
+    told = map(_without_elements, chain(_ELEMENTS.findall(next(texts, ""))[:1], texts))
+    return [*islice((line for line in told if not _FRAMING.fullmatch(line)), _ABOVE)] or [""]
+
+
+def _without_elements(line: str) -> str:
+    """Return a heading of HTML as a title, and what the last attributes in a line of XML say as a name."""
+    if heading := _HTML_HEADING.fullmatch(line):
+        return f"{_HTML_MARKS[int(heading[1]) - 1] * 2} {heading[2]}"
+    elements = _ELEMENT.findall(line)
+    if not elements:
+        return line
+    pairs = [pair for pair in _ATTRIBUTE.findall(elements[-1]) if not fields.UNTITLED.fullmatch(pair[0])]
+    numbers = (f"{key} {value}" for key, value in pairs if value.isdecimal() and not fields.RATE.search(key))
+    said = " ".join([*(value for _, value in pairs if not value.isdecimal()), *numbers])
+    words = " ".join(_NO_WORD.sub(" ", said).split())
+    return f"name: {words[:_MOST_IN_PAIR]}" if words else ""
+
+
+def _words(banner: str) -> str:
+    """Return the words of a banner that may tell of the set-up, the rate or the repetition."""
+    return " ".join(word for word in _OTHER.sub(" ", banner).split() if word.lower() not in _NO_NAMES)
+
+
+def _rates(line: str) -> set[float]:
+    return {float(number) for number in re.findall(r"(?<![\w.])\d{1,12}(?:\.\d{1,6})?(?![\d.]?\d)", line)}
