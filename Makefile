@@ -6,7 +6,7 @@ HOME_DIR ?= data
 .DEFAULT_GOAL := help
 # Some images set it; then every one of hundreds of processes compiles what it imports again, a second each.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help up test test-fast fuzz torture soak spark setup lint format docs compiled site pictures images bench bench-home bench-peers bench-statistics lock clean
+.PHONY: help up test test-fast fuzz torture soak spark setup lint lint-python lint-sql format docs compiled site pictures images bench bench-home bench-peers bench-statistics lock clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -18,7 +18,7 @@ up: setup ## set up, ingest the examples, build, check and open the app (127.0.0
 test: .venv/.ready-dev .venv-spark/.ready ## set up and run every check: lint, types, unit, property, dbt, gate, app, browser, Spark
 	@$(MAKE) --no-print-directory lint
 	@echo "==> Testing"
-	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 40
+	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --durations 40
 
 test-fast: .venv/.ready-dev ## check what a save can break, in a minute: lint, types, units, one built home
 	@$(MAKE) --no-print-directory lint
@@ -45,9 +45,14 @@ setup: .venv/.ready ## make the environment that `up` needs
 
 lint: .venv/.ready-dev ## check style and types of the Python and the SQL
 	@echo "==> Checking style and types"
+	@$(MAKE) --no-print-directory -j 2 lint-python lint-sql
+
+lint-python:
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+
+lint-sql:
 	@$(BIN)/sqlfluff lint --processes 0 --disable-progress-bar --nocolor -q models analyses expectations measure/queries/models tests/dbt
 	@$(BIN)/sqlfluff lint --processes 0 --templater placeholder --disable-progress-bar --nocolor -q app/queries ingest/queries measure/queries/warehouse report benchmarks/questions.sql
 

@@ -42,7 +42,7 @@ MARKS = {
 }
 
 
-# Two files run at a time; the rooms whose tests take longest come first.
+# Three files run at a time; the rooms whose tests take longest come first.
 SLOWEST = ("spark", "browser", "app", "gate", "report", "measure")
 
 
