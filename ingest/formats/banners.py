@@ -37,10 +37,10 @@ _PAIR: Final = re.compile(  # Threads: 4, or RATE=800, also as a shell prints it
     rf"[ \t]*[:=][ \t]*[\"']?(?!{_OVER})([\w.][\w. /+-]{{0,{_MOST_IN_PAIR}}}?)[\"']?[ \t]*",
     re.IGNORECASE,
 )
-_SAID: Final = re.compile(  # Testing memfile at 800/s ...
+_ANNOUNCEMENT: Final = re.compile(  # Testing memfile at 800/s ...
     r"[ \t]*(?:\[|(?:now[ \t]+)?(?:begin|benchmark|measur|run|start|step|test|trial)\w*\b).*", re.IGNORECASE
 )
-_NOT_SAID: Final = re.compile(rf" --?\w|\b{_OVER}", re.IGNORECASE)  # a command with options, or an end
+_NO_ANNOUNCEMENT: Final = re.compile(rf" --?\w|\b{_OVER}", re.IGNORECASE)  # a command with options, or an end
 _ELEMENT: Final = re.compile(r'<[\w:-]+((?:\s+[\w:.-]+="[^"<]*")+)\s*/?>')  # of XML
 _ELEMENTS: Final = re.compile(r"\s*(?:<[^<>]*>\s*)*+")
 _HTML_HEADING: Final = re.compile(r"\s*<h([1-6])[^>]*>(.*)</h\1>\s*", re.IGNORECASE)
@@ -75,7 +75,7 @@ class _Place(NamedTuple):
     rate: float | None
     above: list[str]
     has_rate: bool  # in the nearest line
-    may_be_told: bool  # in the nearest line, what is done next, and nothing clearer than that
+    may_announce: bool  # the nearest line says what is done next, perhaps, and nothing clearer
 
 
 class _Titles:
@@ -124,27 +124,28 @@ def _above_each(text: bytes, reports: Sequence[Report]) -> Iterator[str]:
     lines, decoded = _lines(text), text.decode("utf-8", "replace")
     behind = {within: _lines(within.encode()) for within in {report.within for report in reports} - {""}}
     places = [_place(report, behind.get(report.within, lines)) for report in reports]
-    telling = [place.rate for place in places if place.may_be_told]
-    is_usual = len({*telling}) > 1 and 2 * len(telling) > len(places)
+    announced = [place.rate for place in places if place.may_announce]
+    is_usual = len({*announced}) > 1 and 2 * len(announced) > len(places)
     titles = _Titles([*fields.in_yaml(decoded)] or [*_blocks(text)] or [*fields.in_csv(decoded)])
     for place in places:
-        is_told = place.may_be_told and bool(is_usual or _SAID.fullmatch(place.above[0]))
-        above = [line for line in place.above[is_told:] if _PAIR.fullmatch(line) or not _COMMAND.match(line)]
+        announces = place.may_announce and bool(is_usual or _ANNOUNCEMENT.fullmatch(place.above[0]))
+        above = [line for line in place.above[announces:] if _PAIR.fullmatch(line) or not _COMMAND.match(line)]
         above = _FRAMED.sub(r"== \1", "\n".join(above)).split("\n")
         words = titles.read(place.line, above)
         if timed := _TIMED_NAME.fullmatch(above[0]):
             words = _words(timed[1])
-        elif place.has_rate and not is_told and (values := _VALUES.fullmatch(above[0])):
+        elif place.has_rate and not announces and (values := _VALUES.fullmatch(above[0])):
             words = _words(values[0])
-        done_next = _words(place.above[0].lstrip("$#+ \t")) if is_told else ""
-        yield f"{words} {done_next}".strip()
+        step = _words(place.above[0].lstrip("$#+ \t")) if announces else ""
+        yield f"{words} {step}".strip()
 
 
 def _place(report: Report, lines: Sequence[bytes]) -> _Place:
     rate, above = report.facts.get("offered_rate"), _above(lines[max(report.line - _SAMPLE, 0) : report.line])
     nearest, has_rate = above[0], rate in _rates(above[0])
     is_clear = _TITLE.fullmatch(nearest.rstrip(_MARKS)) or any(form.fullmatch(nearest) for form in _CLEAR)
-    return _Place(report.line, rate, above, has_rate, has_rate and not is_clear and not _NOT_SAID.search(nearest))
+    may_announce = has_rate and not is_clear and not _NO_ANNOUNCEMENT.search(nearest)
+    return _Place(report.line, rate, above, has_rate, may_announce)
 
 
 def _target(report: Report) -> Any:

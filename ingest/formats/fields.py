@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import islice
+from itertools import chain, islice
 from typing import Final, NamedTuple
 
 STRING: Final = r'"(?:[^"\\]|\\.)*+"'
@@ -139,12 +139,29 @@ def _tokens_of_json(text: str) -> Iterator[_Token]:
 
 
 def _titles(tokens: Iterable[_Token]) -> dict[int, str]:
-    """Return the title of each text of output in JSON or YAML, by the place of its key.
+    """Return the title of each output, by its place.
 
     It is what its object says beside it, below those keys of the objects around it that not all have; but no fraction,
     unless it is a version, and no number that was measured.
     """
-    key, around, found = "", [("", list[tuple[str, str]]())], dict[int, tuple[list[str], list[tuple[str, str]]]]()
+    found = _outputs(tokens)
+    shared = set[str].intersection(*(set(names) for names, _ in found.values())) if found else set[str]()
+    values = defaultdict[str, list[str]](list)
+    for key, value in chain(*{id(said): said for _, said in found.values()}.values()):  # an object may have several
+        values[key].append(value)
+    measured = {key for key, each in values.items() if _are_measured(key, each)}
+    titles = {}
+    for place, (names, said) in found.items():
+        told = [(key, value) for key, value in said if key not in measured][:_MOST_TOLD]
+        numbered = [("rate" if key.endswith("_rate") else key, value) for key, value in told]
+        words = [f"{key}={value}" if key and value.isdecimal() else value for key, value in numbered]
+        titles[place] = " ".join([*(name for name in names if name not in shared), *words])
+    return titles
+
+
+def _outputs(tokens: Iterable[_Token]) -> dict[int, tuple[list[str], list[tuple[str, str]]]]:
+    """Return the keys of the objects around each output, and the keys and values of its own object, by its place."""
+    key, around, found = "", [("", list[tuple[str, str]]())], {}
     for kind, value, place in tokens:
         if kind == "key":
             key = value
@@ -159,19 +176,7 @@ def _titles(tokens: Iterable[_Token]) -> dict[int, str]:
         elif value and not UNTITLED.fullmatch(key) and (kind == "value" or "version" in key):
             around[-1][1].append((key, value[:_LONGEST]))
         key = ""
-    shared = set[str].intersection(*(set(names) for names, _ in found.values())) if found else set[str]()
-    values = defaultdict[str, list[str]](list)
-    for said in {id(said): said for _, said in found.values()}.values():  # once for several outputs of an object
-        for key, value in said:
-            values[key].append(value)
-    measured = {key for key, each in values.items() if _are_measured(key, each)}
-    titles = {}
-    for place, (names, said) in found.items():
-        told = [(key, value) for key, value in said if key not in measured][:_MOST_TOLD]
-        numbered = [("rate" if key.endswith("_rate") else key, value) for key, value in told]
-        words = [f"{key}={value}" if key and value.isdecimal() else value for key, value in numbered]
-        titles[place] = " ".join([*(name for name in names if name not in shared), *words])
-    return titles
+    return found
 
 
 def _are_measured(key: str, values: Sequence[str]) -> bool:
