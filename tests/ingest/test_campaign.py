@@ -137,10 +137,10 @@ def test_a_path_that_does_not_fit_the_files_is_told_with_examples(path, said):
 def test_a_path_made_to_be_slow_is_matched_fast():
     fields = [f for f in FIELDS if f not in WHOLE_NUMBERS]
     template = "**/" + "_".join(f"{{{field}}}" for field in fields) + "_end"
-    began = time.perf_counter()
+    began = time.process_time()
     for path in ("_" * 4096, "a_" * 2048, "a/" * 2047 + "a_", "a" * 4096):
         assert match_template(template, path) is None
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
 
 
 IGNORED = [

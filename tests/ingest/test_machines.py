@@ -147,12 +147,12 @@ def test_unreadable_files_are_rejected_by_name_with_a_way_out():
     ids=["deep", "deep objects", "huge number", "binary", "dots", "dashes", "ii", "tabs", "word"],
 )
 def test_hostile_files_are_refused_or_passed_over_in_no_time(kind, data):
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         json.dumps(parsed(kind, data))
     except FactError as error:
         assert "expected" in str(error)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_size_of_the_rest_is_bounded():

@@ -115,7 +115,7 @@ def test_depth_that_only_the_parser_can_bear_is_no_crash(depth):
     ],
 )
 def test_reading_takes_time_in_proportion_to_the_size(server, form, pieces):
-    start = time.perf_counter()
+    start = time.process_time()
     for piece in pieces:
         data = form % (piece * 100_000)
         servers.recognise(data)
@@ -125,4 +125,4 @@ def test_reading_takes_time_in_proportion_to_the_size(server, form, pieces):
         except Rejected as error:
             assert error.reject.hint
     normalise("product", "Kea 2" * 10_000)
-    assert time.perf_counter() - start < 10  # quadratic time would be minutes
+    assert time.process_time() - start < 10  # quadratic time would be minutes
