@@ -350,6 +350,14 @@ def otava(series: NDArray[np.float64]) -> list[int]:
     return [point.index for point in found]
 
 
+def gaussian_gains(scaled: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return twice the log likelihood ratio of each split, shape (..., n - 1), for noise of sd 1."""
+    n = scaled.shape[-1]
+    before = np.arange(1, n)
+    sums = np.cumsum(scaled - scaled.mean(axis=-1, keepdims=True), axis=-1)[..., :-1]
+    return np.asarray(sums**2 * n / (before * (n - before)))
+
+
 def milliseconds(detect: Detector, n: int) -> float:
     """Return the median time of 15 calls on a series of n runs whose level falls by 5 % three times."""
     levels = 0.95 ** np.repeat(np.arange(4), n // 4)

@@ -31,9 +31,13 @@ WIDTHS: Final = (0.02, 0.05)
 DISTURBED: Final = 0.05
 TRUTH: Final = (1 - LIMIT) * KNEE
 GOAL: Final = Goal("isc", LIMIT, "worst_exchange", 0.001)
+BIAS: Final = 0.005  # promised maximum
 BENCHES: Final = 30
 DROP: Final = 0.03  # the gate's threshold
 SLOWER: Final = 0.05  # the simulated slowdown
+FALSE_ALARMS: Final = 0.05
+FOUND: Final = 0.8
+COVERAGE_DISTURBED: Final = 0.92
 TRIALS: Final = 9.0
 
 
