@@ -47,12 +47,12 @@ lint: .venv/.ready-dev ## check style and types of the Python and the SQL
 	@echo "==> Checking style and types"
 	@$(MAKE) --no-print-directory -j 2 lint-python lint-sql
 
-lint-python:
+lint-python: .venv/.ready-dev
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 
-lint-sql:
+lint-sql: .venv/.ready-dev
 	@$(BIN)/sqlfluff lint --processes 0 --disable-progress-bar --nocolor -q models analyses expectations measure/queries/models tests/dbt
 	@$(BIN)/sqlfluff lint --processes 0 --templater placeholder --disable-progress-bar --nocolor -q app/queries ingest/queries measure/queries/warehouse report benchmarks/questions.sql
 

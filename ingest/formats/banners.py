@@ -85,14 +85,14 @@ class _Titles:
         self._blocks = blocks
         self._found: dict[str, str] = {}
 
-    def read(self, line: int, above: Sequence[str]) -> str:
-        """Return all titles for the report at a line, of which some may be in the lines above it."""
+    def read(self, begin: int, above: Sequence[str]) -> str:
+        """Return all titles for the report that begins in a line; some may be in the lines above it."""
         nearest = (_TITLE.fullmatch(line.rstrip(_MARKS)) for line in above)
         for match in filter(None, reversed([*takewhile(bool, nearest)])):
             higher = [*self._found.items()][: [*self._found, match[1]].index(match[1])]
             self._found = dict(higher) | {match[1]: _words(match[2])}
-        block = bisect_left(self._blocks, line, key=lambda each: each[1])
-        if block < len(self._blocks) and self._blocks[block][0] < line:
+        block = bisect_left(self._blocks, begin, key=lambda each: each[1])
+        if block < len(self._blocks) and self._blocks[block][0] < begin:
             self._found = {"#": _words(self._blocks[block][2])}
         pairs = (_PAIR.fullmatch(line) for line in above if not _RULE.fullmatch(line))
         for pair in filter(None, reversed([*takewhile(bool, pairs)])):
@@ -126,7 +126,8 @@ def _above_each(text: bytes, reports: Sequence[Report]) -> Iterator[str]:
     places = [_place(report, behind.get(report.within, lines)) for report in reports]
     announced = [place.rate for place in places if place.may_announce]
     is_usual = len({*announced}) > 1 and 2 * len(announced) > len(places)
-    titles = _Titles([*fields.in_yaml(decoded)] or [*_blocks(text)] or [*fields.in_csv(decoded)])
+    code = [*_blocks(lines)] if any(each in text for each in _OF_BLOCKS) else []
+    titles = _Titles([*fields.in_yaml(decoded)] or code or [*fields.in_csv(decoded)])
     for place in places:
         announces = place.may_announce and bool(is_usual or _ANNOUNCEMENT.fullmatch(place.above[0]))
         above = [line for line in place.above[announces:] if _PAIR.fullmatch(line) or not _COMMAND.match(line)]
@@ -162,13 +163,13 @@ def _with_servers(found: Sequence[str], targets: Iterable[str | None]) -> list[s
     return [f"{words} {server}".strip() if words in several else words for words, server in pairs]
 
 
-def _blocks(text: bytes) -> Iterator[tuple[int, int, str]]:
+def _blocks(lines: Iterable[bytes]) -> Iterator[tuple[int, int, str]]:
     """Yield the first line, the last line and the headings of each block of code in Markdown, fenced or indented.
 
     The first heading of the highest level is the document's.
     """
     begin, document, headings = 0, 0, dict[int, str]()
-    for number, line in enumerate(_lines(text) if any(each in text for each in _OF_BLOCKS) else (), 1):
+    for number, line in enumerate(lines, 1):
         if line.lstrip().startswith((b"```", b"~~~")):
             if begin:
                 yield begin, number, " ".join(headings.values())
