@@ -41,7 +41,7 @@ def kept(home: Home, trial: Mapping[str, Any]) -> bytes | None:
 def part(content: bytes, line: int | None) -> Part:
     """Return the text to show: all of it, or the lines from `line` on (from 1) if it is long.
 
-    Decode gzip and UTF-16; replace invalid UTF-8.
+    Decompress it, decode UTF-16; replace invalid UTF-8.
     """
     text, _ = unpack(content, MOST_BYTES)
     lines = text.decode("utf-8", "replace").splitlines()

@@ -7,7 +7,6 @@ archive's own modification time, because a repacked archive may keep its members
 from __future__ import annotations
 
 import errno
-import gzip
 import io
 import lzma
 import os
@@ -22,7 +21,7 @@ from shutil import copyfileobj
 from typing import IO, Any, Final, NamedTuple, cast
 
 from dropline.ingest.formats import Rejected
-from dropline.ingest.formats.text import is_gzip
+from dropline.ingest.formats.text import is_packed, unpacked
 
 MOST_LEVELS: Final = 3  # an archive in an archive in an archive
 MOST_MEMBERS: Final = 20_000
@@ -85,9 +84,9 @@ def unpack(file: str, folder: Path, max_bytes: int) -> list[tuple[str, str]] | N
         try:
             if head.startswith(_ZIP):
                 members = _of_zip(raw)
-            elif is_gzip(head) or is_tar(head):
-                bounded = _Bounded(gzip.GzipFile(fileobj=raw) if is_gzip(head) else raw, status.st_size)
-                if not is_tar(bounded.read(_BLOCK)):
+            elif is_packed(head) or is_tar(head):
+                bounded = _Bounded(unpacked(raw, head), status.st_size)
+                if not is_tar(bounded.read(_LONGEST_READ)):  # a block of bzip2 has its checksum at its end
                     return None
                 bounded.seek(0)
                 members = _of_tar(bounded)
@@ -182,7 +181,7 @@ def _of_tar(raw: _Bounded) -> Iterator[Member]:
                 yield Member(info.name, 0, None, NO_FILE)
                 continue
             yield Member(info.name, info.size, lambda info=info: archive.extractfile(info))
-    while raw.read(_LONGEST_READ):  # up to the checksum at the end of gzip
+    while raw.read(_LONGEST_READ):  # up to the checksum at the end
         pass
 
 

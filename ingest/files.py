@@ -23,7 +23,7 @@ from dropline.ingest import archives, figures, formats, machines, servers, telem
 from dropline.ingest.campaign import FILE_NAME, SIDECARS, Campaign, CampaignError, slug
 from dropline.ingest.formats import Reject, Rejected, contents, perfdhcp, perfdhcp_forms, prefixes
 from dropline.ingest.formats.perfdhcp_forms import Form
-from dropline.ingest.formats.text import head_text, is_gzip, unpack
+from dropline.ingest.formats.text import head_text, is_packed, unpack
 from dropline.ingest.names import ARCHIVES
 
 MAX_BYTES: Final = 64 * 1024 * 1024
@@ -44,6 +44,7 @@ _MESSAGES: Final = (".err", ".stderr")
 _FAULT: Final = re.compile(r"(?:, line (\d+))?(?:: )?(.*)", re.DOTALL)  # a campaign.yaml error after its path
 _TELLING: Final = frozenset({"lscpu", "lshw", "cpuinfo", "dmidecode", "hostnamectl"})  # make a folder that of a machine
 _IN_JSON: Final = (*formats.IN_JSON, *telemetry.IN_JSON, *servers.IN_JSON, *prefixes.IN_JSON)
+_PACKED: Final = re.compile(r"\.(?:gz|xz|bz2)\Z")
 _ENDING: Final = re.compile(r"(?<=[^/])\.[A-Za-z][^./]*\Z")
 
 
@@ -143,7 +144,7 @@ class Found:
     @property
     def stem(self) -> str:
         """The path without ending, as in stg_trials: files of one process share it, except out.1 and out.2."""
-        return _ENDING.sub("", self.path.removesuffix(".gz"))
+        return _ENDING.sub("", _PACKED.sub("", self.path))
 
 
 def survey(paths: Iterable[Path], room: Callable[[], Path] | None = None) -> list[Found]:
@@ -201,7 +202,7 @@ def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:
     item.kind = Kind.CAMPAIGN if name == FILE_NAME else Kind.UNKNOWN
     if item.kind is Kind.CAMPAIGN:
         return
-    if archives.is_tar(unpack(head, HEAD_BYTES)[0] if is_gzip(head) else head):
+    if archives.is_tar(unpack(head, HEAD_BYTES)[0] if is_packed(head) else head):
         return  # else its members would be parsed as one text
     item.fact = machines.recognise(name, head)
     if not asked:
@@ -290,7 +291,7 @@ def sidecar_paths(item: Found) -> list[str]:
     templates = item.scope.campaign.sidecar if item.scope.campaign else SIDECARS
     path, name = item.path, item.name
     folder, prefix = path.removesuffix(name), name.partition("-")[0]
-    stem = name.removesuffix(".gz").rpartition(".")[0] or name
+    stem = _PACKED.sub("", name).rpartition(".")[0] or name
     named = [each.replace("{stem}", stem).replace("{name}", name).replace("{prefix}", prefix) for each in templates]
     paths = [posixpath.normpath(folder + own) if "/" in own else folder + own for own in named]
     return [beside for beside in paths if beside != path]

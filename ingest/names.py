@@ -21,12 +21,12 @@ _Parts = tuple[str, ...]
 # Endings that carry no information; any other (`rate500.st`) is kept.
 _ENDINGS: Final = frozenset(
     {
-        *("asc", "csv", "dat", "data", "db", "dnsperf", "err", "flame", "gz", "html", "json", "jsonl", "log"),
+        *("asc", "bz2", "csv", "dat", "data", "db", "dnsperf", "err", "flame", "gz", "html", "json", "jsonl", "log"),
         *("markdown", "md", "ndjson", "out", "output", "perfdhcp", "res", "resperf", "result", "stderr", "stdout"),
-        *("text", "tsv", "txt", "xml", "yaml", "yml"),
+        *("text", "tsv", "txt", "xml", "xz", "yaml", "yml"),
     }
 )
-ARCHIVES: Final = re.compile(r"\.(?:tar(?:\.gz)?|tgz|zip)\Z", re.IGNORECASE)
+ARCHIVES: Final = re.compile(r"\.(?:tar(?:\.(?:gz|xz|bz2))?|tgz|txz|tbz2?|zip)\Z", re.IGNORECASE)
 _DATE: Final = r"(?:19|20)\d\d([-_.]?)[01]\d\1[0-3]\d"  # 2026-11-20, 20261120
 _BEFORE: Final = r"(?<!\d)(?<!git)(?<!isc)"  # in Kea's 2.7.8-git20250401 and -isc20250429105336 it is the version's
 _DAY: Final = re.compile(rf"{_BEFORE}{_DATE}(?!\d)")

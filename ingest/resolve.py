@@ -17,7 +17,7 @@ from dropline.ingest.change_detection import Known
 from dropline.ingest.context import Context, Names, ServerConfig, ServerConfigs, gather, read_sidecar
 from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope, whole
 from dropline.ingest.formats import READERS, Reject, Rejected, Row, contents, perfdhcp, recognise
-from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_gzip, unpack
+from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_packed, unpack
 from dropline.ingest.lake import Key, Version
 from dropline.ingest.names import Name, level, level_counts, names, words_of
 from dropline.ingest.rows import (
@@ -328,8 +328,8 @@ class Resolver:
             self._servers,
             (sidecar.path, said) if sidecar and isinstance(said, dict) else None,
             self.host_ids(item.scope.place)[item.folder],
-            # The digest in the sidecar is that of the output before someone gzipped it.
-            sha256(unpack(content.data, MAX_TEXT_BYTES)[0]).hexdigest() if is_gzip(content.data) else content.sha256,
+            # The digest in the sidecar is that of the output before someone compressed it.
+            sha256(unpack(content.data, MAX_TEXT_BYTES)[0]).hexdigest() if is_packed(content.data) else content.sha256,
             shared=sidecar in around.shared,
             names=partial(around.names, item),
         )

@@ -8,10 +8,10 @@ from itertools import islice
 from typing import Final
 
 from dropline.ingest.archives import is_tar
-from dropline.ingest.formats.text import HEAD_BYTES, head_text, unpack
+from dropline.ingest.formats.text import HEAD_BYTES, head_text, is_packed, unpack
 
 _IGNORE: Final = "list it under `ignore:` in campaign.yaml, or keep it outside the folder"
-_NAME: Final = "rename it to *.tar, *.tar.gz, *.tgz or *.zip, so that it is read as a folder, or unpack it"
+_NAME: Final = "rename it to *.tar, *.tar.gz, *.tar.xz or *.zip, so that it is read as a folder, or unpack it"
 _UNPACK: Final = "unpack it, or pack it again as *.tar.gz or *.zip"
 _SADF: Final = "record with `sar -o FILE`, export it with `sadf -j FILE -- -A`, and ingest that"
 _PRINTED: Final = "ingest what the tool printed (stdout, or --json), and list this file under `ignore:`"
@@ -26,7 +26,7 @@ _CAPTURES: Final = (
     b"\x0a\x0d\x0d\x0a",
 )
 _ZIP: Final = b"PK\x03\x04"
-_PACKED: Final = (b"7z\xbc\xaf\x27\x1c", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b"BZh")
+_PACKED: Final = (b"7z\xbc\xaf\x27\x1c", b"\x28\xb5\x2f\xfd")  # 7z, Zstandard
 _DOCUMENTS: Final = (
     *(b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF8", b"%PDF-", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
     *(b"\x7fELF", b"SQLite format 3\x00", b"PAR1"),
@@ -95,8 +95,10 @@ def describe(head: bytes) -> tuple[str, str] | None:
         return "a recording of sar in its binary form", _SADF
     if data.startswith(_DOCUMENTS) or data.startswith(_OFFICE, _OFFICE_AT):
         return "a picture, document, program or database of no known generator", _IGNORE
-    if data.startswith((_ZIP, *_PACKED)) or is_tar(data):
-        return "an archive or a compressed file", _UNPACK if data.startswith(_PACKED) else _NAME
+    if data.startswith(_PACKED) or (is_packed(head) and not data):  # bzip2 in blocks larger than the head
+        return "an archive or a compressed file", _UNPACK
+    if data.startswith(_ZIP) or is_tar(data):
+        return "an archive or a compressed file", _NAME
     text = head_text(head)
     starts = [match.end() for match in islice(_LINE.finditer(text), _MOST_ALIKE)]
     for pattern, alike, reason, hint in _TEXTS:

@@ -39,8 +39,8 @@ def _draw() -> None:
     if file is None:
         _await_another()
         st.info(
-            "Drop the file as the generator wrote it, gzipped or not: it is recognised by its content. It is read in a "
-            f"temporary folder. {'You can store it afterwards.' if may_keep else 'Nothing of it is stored.'}",
+            "Drop the file as the generator wrote it, compressed or not: it is recognised by its content. It is read "
+            f"in a temporary folder. {'You can store it afterwards.' if may_keep else 'Nothing of it is stored.'}",
             icon=":material/upload_file:",
         )
         return

@@ -1,8 +1,10 @@
 """Text helpers for all readers: decoding, lines, numbers and times."""
 
+import bz2
 import gzip
 import io
 import json
+import lzma
 import math
 import re
 import zlib
@@ -24,7 +26,11 @@ MAX_ROWS: Final = 500_000  # of all reports of a text together
 MAX_REJECTS: Final = 1000
 LONGEST: Final = 4000  # characters of a line; longer ones are not matched
 
-_GZIP: Final = b"\x1f\x8b"
+_PACKED: Final[dict[bytes, Callable[[Any], Any]]] = {
+    b"\x1f\x8b": gzip.open,
+    b"\xfd7zXZ\x00": lzma.open,
+    b"BZh": bz2.open,
+}
 _UTF8_MARK: Final = b"\xef\xbb\xbf"
 _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 _SEPARATOR: Final = re.compile(rb"\"?sep=.\"?\r?(?=\n)")  # tells spreadsheets the separator
@@ -66,16 +72,21 @@ def begins(*forms: re.Pattern[str]) -> Callable[[bytes], bool]:
     return lambda head: any(form.match(head_text(head)) for form in forms)
 
 
-def is_gzip(data: bytes) -> bool:
-    """Return whether data begins as gzip does (RFC 1952, 2.3.1)."""
-    return data.startswith(_GZIP)
+def is_packed(data: bytes) -> bool:
+    """Return whether data begins as gzip, xz or bzip2 does."""
+    return data.startswith((*_PACKED,))
+
+
+def unpacked(raw: Any, head: bytes) -> Any:
+    """Return the decompressed binary stream of a file that begins with `head`."""
+    return next((opened(raw) for magic, opened in _PACKED.items() if head.startswith(magic)), raw)
 
 
 def unpack(data: bytes, limit: int) -> tuple[bytes, Reject | None]:
-    """Return at most `limit` bytes of text as UTF-8, and the gzip error, if any."""
+    """Return at most `limit` bytes of text as UTF-8, and the error of decompression, if any."""
     fault = None
-    if is_gzip(data):
-        data, fault = _gunzip(data, limit)
+    if is_packed(data):
+        data, fault = _decompress(data, limit)
     if data.startswith(_UTF16_MARKS):
         data = data[: 2 * limit].decode("utf-16", "replace").encode()
     data = data.removeprefix(_UTF8_MARK)
@@ -91,10 +102,10 @@ def within(
     limit: int = MAX_TEXT_BYTES,
     most_lines: float = MAX_LINES,
 ) -> Iterator[Part | Reject]:
-    """Yield the results of `read` for the text of `data`, and a reject for damaged gzip.
+    """Yield the results of `read` for the text of `data`, and a reject for damaged compression.
 
-    Accepts UTF-8, UTF-16 with a byte order mark, and gzip of these. A text of more than `limit` bytes or `most_lines`
-    lines is one reject with `advice`.
+    Accepts UTF-8, UTF-16 with a byte order mark, and these compressed by gzip, xz or bzip2. A text of more than
+    `limit` bytes or `most_lines` lines is one reject with `advice`.
     """
     text, fault = unpack(data, limit + 1)
     if len(text) > limit:
@@ -267,13 +278,13 @@ def _few_rows(found: Iterator[Report | Reject], advice: str) -> Iterator[Report 
         yield part
 
 
-def _gunzip(data: bytes, limit: int) -> tuple[bytes, Reject | None]:
+def _decompress(data: bytes, limit: int) -> tuple[bytes, Reject | None]:
     text = bytearray()
-    with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+    with unpacked(io.BytesIO(data), data) as file:
         try:
             while len(text) < limit and (chunk := file.read1(min(limit, _CHUNK_BYTES))):
                 text += chunk
-        except (OSError, EOFError, zlib.error) as error:
-            reason = f"gzip file is damaged after {len(text)} bytes of text: {error}"
+        except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+            reason = f"compressed file is damaged after {len(text)} bytes of text: {error}"
             return bytes(text), Reject(1, reason, "copy the file again; what could be read is kept")
     return bytes(text), None

@@ -21,7 +21,7 @@ current_versions as (
         trials.source_path,
         -- what one process wrote into several files shares the path without its ending; out.1 and out.2 are two
         regexp_replace(
-            regexp_replace(trials.source_path, '[.]gz$', ''), '([^/])[.][A-Za-z][^./]*$', '{{ first_group() }}'
+            regexp_replace(trials.source_path, '[.](gz|xz|bz2)$', ''), '([^/])[.][A-Za-z][^./]*$', '{{ first_group() }}'
         ) as stem,
         trials.source_sha256,
         trials.context_path,

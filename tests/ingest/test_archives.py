@@ -14,7 +14,7 @@ from dropline.ingest.loader import ingest
 from dropline.ingest.show import show
 from tests.lakes import leftovers
 
-ENDINGS = ["tar", "tar.gz", "tgz", "zip"]
+ENDINGS = ["tar", "tar.gz", "tgz", "tar.xz", "tbz2", "zip"]
 
 
 def pack(folder, archive, *, under=""):
@@ -25,7 +25,8 @@ def pack(folder, archive, *, under=""):
             for file in files:
                 made.write(file, under + str(file.relative_to(folder)))
         return
-    with tarfile.open(archive, "w" if archive.suffix == ".tar" else "w:gz") as made:
+    modes = {".tar": "w", ".xz": "w:xz", ".tbz2": "w:bz2"}
+    with tarfile.open(archive, modes.get(archive.suffix, "w:gz")) as made:
         for file in files:
             made.add(file, under + str(file.relative_to(folder)))
 

@@ -138,7 +138,7 @@ def test_a_damaged_gzip_keeps_what_could_be_read():
     parts = list(figures.parse(packed[: len(packed) // 2]))
     assert sum(isinstance(part, dict) for part in parts) > 100
     assert isinstance(parts[-1], Reject)
-    assert "gzip file is damaged" in parts[-1].reason
+    assert "compressed file is damaged" in parts[-1].reason
 
 
 CELLS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

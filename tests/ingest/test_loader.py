@@ -1,7 +1,9 @@
 """The ingest: every file is accounted for, nothing comes twice, a new version supersedes."""
 
+import bz2
 import gzip
 import json
+import lzma
 import os
 import shutil
 from collections import Counter
@@ -285,12 +287,13 @@ def test_a_file_name_that_is_no_text_is_kept_in_a_readable_form(bare, lake):
     assert rows(lake, "trials", source_path="rep1/rate\\xff740.txt")
 
 
-def test_a_gzipped_output_has_the_sidecar_of_its_name(bare, lake):
+@pytest.mark.parametrize(("ending", "compress"), [("gz", gzip.compress), ("xz", lzma.compress), ("bz2", bz2.compress)])
+def test_a_compressed_output_has_the_sidecar_of_its_name(bare, lake, ending, compress):
     output = bare / "rep1" / "rate740.txt"
-    (bare / "rep1" / "rate740.txt.gz").write_bytes(gzip.compress(output.read_bytes()))
+    (bare / "rep1" / f"rate740.txt.{ending}").write_bytes(compress(output.read_bytes()))
     output.unlink()
     assert ingest([bare], lake).rejects == []
-    (trial,) = rows(lake, "trials", source_path="rep1/rate740.txt.gz")
+    (trial,) = rows(lake, "trials", source_path=f"rep1/rate740.txt.{ending}")
     assert (trial["tool"], trial["threading"]) == ("perfdhcp", "single")
 
 

@@ -111,7 +111,8 @@ def test_a_folder_called_by_a_number_counts_repetitions_if_its_neighbours_count(
 
 
 def test_an_archive_is_called_as_its_folder_would_be():
-    assert [ARCHIVES.sub("", name) for name in ("run1.tar.gz", "run1.tgz", "run1.ZIP", "run1")] == ["run1"] * 4
+    names = "run1.tar.gz", "run1.tgz", "run1.tar.xz", "run1.ZIP", "run1"
+    assert {ARCHIVES.sub("", name) for name in names} == {"run1"}
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="/\0"), min_size=1, max_size=40), unique=True, max_size=6))

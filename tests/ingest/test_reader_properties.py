@@ -1,6 +1,8 @@
 """What holds for any input of any reader of a registry, however it was cut, mixed or damaged."""
 
+import bz2
 import gzip
+import lzma
 import re
 import time
 from functools import cache
@@ -66,7 +68,7 @@ def check(reader, data):
 def test_captures_of_every_reader_are_accounted_for_in_any_wrapping(reader):
     for data in [data for other, data in texts() if other is reader]:
         found = check(reader, data)
-        wrapped = [gzip.compress(data), b"\xef\xbb\xbf" + data]
+        wrapped = [gzip.compress(data), lzma.compress(data, preset=0), bz2.compress(data), b"\xef\xbb\xbf" + data]
         if data.isascii():
             wrapped.append(data.decode().encode("utf-16"))
         if reader in TELEMETRY_READERS:
@@ -74,8 +76,9 @@ def test_captures_of_every_reader_are_accounted_for_in_any_wrapping(reader):
         for each in wrapped:
             assert reader.sniff(each)
             assert check(reader, each) == found
-        *_, fault = reader.parse(gzip.compress(data + b"\n" * 100)[:-4])
-        assert "damaged" in fault.reason or not found
+        for each in wrapped[:3]:
+            *_, fault = reader.parse(each[:-4])
+            assert "damaged" in fault.reason or not found
 
 
 @given(known, st.integers(0, LARGEST))
