@@ -43,7 +43,8 @@ _LINKED: Final = "a link to a file that is found under its own name"
 _MESSAGES: Final = (".err", ".stderr")
 _FAULT: Final = re.compile(r"(?:, line (\d+))?(?:: )?(.*)", re.DOTALL)  # a campaign.yaml error after its path
 _TELLING: Final = frozenset({"lscpu", "lshw", "cpuinfo", "dmidecode", "hostnamectl"})  # make a folder that of a machine
-_IN_JSON: Final = (*formats.IN_JSON, *telemetry.IN_JSON, *servers.IN_JSON, *prefixes.IN_JSON)
+_CLUES: Final = (*formats.IN_JSON, *telemetry.IN_JSON, *servers.IN_JSON)
+IN_JSON: Final = "|".join((*map(re.escape, _CLUES), prefixes.IN_JSON))  # one search takes a fifth of the time of many
 _PACKED: Final = re.compile(r"\.(?:gz|xz|bz2)\Z")
 _ENDING: Final = re.compile(r"(?<=[^/])\.[A-Za-z][^./]*\Z")
 
@@ -186,7 +187,7 @@ def _recognise(heads: Sequence[tuple[Found, bytes]]) -> None:
             item.kind, item.reader, item.form = Kind.OUTPUT, perfdhcp, form
             item.fact = machines.recognise(item.name, perfdhcp_forms.START)
     others = [each for each in heads if each[0].form is None]
-    in_question = formats.in_question([head for _, head in others], _IN_JSON)
+    in_question = formats.in_question([head for _, head in others], IN_JSON)
     alike: dict[tuple[str, bytes], Found] = {}  # campaigns of one testbed bring the same facts and configurations
     for (item, head), asked in zip(others, in_question, strict=True):
         before = alike.setdefault((item.name, head), item)

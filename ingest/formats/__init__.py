@@ -139,8 +139,8 @@ def begins_like_json(head: bytes) -> bool:
     return _JSON.match(head) is not None
 
 
-def in_question(heads: Sequence[bytes], clues: Sequence[str] = IN_JSON) -> list[bool]:
-    """Return for each head whether it has `clues` that a reader may claim the file: quickly excludes sidecars."""
+def in_question(heads: Sequence[bytes], clues: str) -> list[bool]:
+    """Return for each head whether a reader may claim the file, by a pattern of RE2: quickly excludes sidecars."""
     begun = [begins_like_json(head) for head in heads]
     of_json = [head for head, like_json in zip(heads, begun, strict=True) if like_json]
     offsets = array("i", accumulate(map(len, of_json), initial=0))
@@ -148,8 +148,7 @@ def in_question(heads: Sequence[bytes], clues: Sequence[str] = IN_JSON) -> list[
     held = pa.Array.from_buffers(
         pa.binary(), len(of_json), [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(of_json))]
     )
-    pattern = "|".join(map(re.escape, (*clues, "\x1b")))  # or coloured; one search takes a fifth of the time of many
-    found = iter(pc.match_substring_regex(held, pattern).to_pylist())
+    found = iter(pc.match_substring_regex(held, f"{clues}|\x1b").to_pylist())  # or coloured
     return [not like_json or next(found) for like_json in begun]
 
 

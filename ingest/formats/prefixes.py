@@ -45,7 +45,9 @@ _FORMS: Final = tuple(
 _BULLET: Final = re.compile(r"^[ \t]*[-*+][ \t]+(?=\S)", re.MULTILINE)
 _STEADY: Final = re.compile(r".*[\s|>:#*\]]", re.DOTALL)  # a prefix never ends within a word or number
 _IN_DOCKER: Final = '{"log":"'
-IN_JSON: Final = (_IN_DOCKER, *(f'{each}"' for each in (*fields.OUTPUTS, "_lines")))
+# An output has several lines: an escape in its string, or a list of strings. Sidecars tell its path under such a key.
+IN_JSON: Final = rf'\{{"log":"|(?:{"|".join(fields.OUTPUTS)}|_lines)"\s*:\s*(?:"[^"\\]*\\|\[\s*")'
+_OUTPUT: Final = re.compile(IN_JSON)
 _DOCKER: Final = re.compile(rf'\{{"log":({fields.STRING}),"stream":"[a-z]+",(?:"attrs":\{{.*\}},)?"time":"[^"]*"\}}\s*')
 
 
@@ -86,7 +88,7 @@ def without_bullets(text: str, is_known: Callable[[str], bool]) -> str:
 
 def may_be_json(text: str) -> bool:
     """Return whether strings of JSON may hold a program's output."""
-    return text.startswith(_IN_DOCKER) or any(key in text for key in IN_JSON[1:])
+    return _OUTPUT.search(text) is not None
 
 
 def _from_docker(line: str) -> str:
