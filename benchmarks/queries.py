@@ -24,14 +24,17 @@ if TYPE_CHECKING:
 TIMES: Final = 20
 GOAL_MS: Final = 60.0  # of every question of the dashboard, at the 95th percentile
 WORDS: Final = ("capacity", "loss", "generator")
-# Tables that queries need besides those of the warehouse, and the queries that are only such tables.
+# Tables that queries need besides those of the warehouse; queries that are such tables, or ask another database.
 GIVEN: Final[dict[str, Mapping[str, str]]] = {
     "compare_verdicts": {"pairs": "compare_pairs"},
     "explore_texts": {"machines": "machines_hosts"},
     "machines_compared": {"leaves": "machines_leaves_of_hosts"},
+    "own_figures": {"labels": "labels"},
+    "run_configurations": {"labels": "labels"},
 }
 FED: Final = {
     *("compare_pairs", "versions_pairs", "machines_leaves_of_hosts", "machines_leaves_of_server_configurations"),
+    "preview_runs",
 }
 
 # The values for one repetition: a trial with its run, its configuration and everything related.
@@ -55,6 +58,7 @@ _SUBJECTS: Final = """
         chosen.tool,
         chosen.protocol,
         chosen.rate_unit,
+        usual_goal(chosen.rate_unit) as usual,
         chosen.host_id,
         chosen.server_config_id,
         (select any_value(series_id) from trends where trends.run_id = chosen.run_id) as series_id,
@@ -141,9 +145,9 @@ def drawn(warehouse: Warehouse, times: int) -> Iterator[dict[str, Any]]:
             "others": row["configuration_ids"][::-1],
             "a": turn(hosts),
             "b": _turn(place + 1)(hosts),
-            "usual": queries.usual_goal(row["rate_unit"]),
+            "rate_units": [row["rate_unit"]],
             "most": queries.MOST_ROWS,
-            **{each: [] for each in ("severities", "findings", "subjects", "campaigns")},
+            **{each: [] for each in ("severities", "findings", "subjects", "campaigns", "hidden")},
             **turn(versions),
         }
 
