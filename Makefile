@@ -148,7 +148,8 @@ install = $(BIN)/uv pip install --python $(1) $(2) || $(call own_pip,--python $(
 	@echo "==> Adding what the tests need"
 	@$(call install,.venv,$(HASHED) requirements-dev.lock)
 	@$(BIN)/python -m ensurepip >/dev/null # tests install packages as people do
-	@mkdir -p .venv/checkout && ln -sfn ../.. .venv/checkout/dropline # by which mypy finds the package
+	@mkdir -p .venv/checkout # where mypy finds the packages
+	@ln -sfn ../.. .venv/checkout/dropline && ln -sfn ../../benchmarks .venv/checkout/benchmarks
 	@touch $@
 
 .venv-otava/.ready: requirements-otava.lock .venv/.ready

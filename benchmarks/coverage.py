@@ -286,7 +286,8 @@ def _autoregressive(correlation: float) -> Callable[[np.random.Generator, tuple[
 def _dips(probability: float) -> Callable[[np.random.Generator, tuple[int, int], float], Floats]:
     def draw(noise: np.random.Generator, shape: tuple[int, int], spread: float) -> Floats:
         depth = np.where(noise.random(shape) < probability, noise.uniform(0.1, 0.3, shape), 0)
-        return noise.normal(1, spread, shape) * (1 - depth)
+        rates: Floats = noise.normal(1, spread, shape) * (1 - depth)
+        return rates
 
     return draw
 

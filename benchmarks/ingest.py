@@ -27,7 +27,7 @@ from dropline.ingest.loader import ingest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    Work = Callable[[Path, Path], None]
+    Work = Callable[[Path, Path], object]
 
 TRIALS = (1_000, 10_000)
 RUNS = 3

@@ -168,7 +168,7 @@ def duckdb_parquet(_: Path, tables: Path, folder: Path) -> Iterator[Opened]:
 
 @contextmanager
 def _duckdb(folder: Path) -> Iterator[tuple[duckdb.DuckDBPyConnection, Ask]]:
-    limits = {name: value for name, value in LIMITS.items() if name != "temp_directory"}
+    limits: dict[str, Any] = {name: value for name, value in LIMITS.items() if name != "temp_directory"}
     with duckdb.connect(str(folder / "peer.duckdb"), config=limits) as connection:
         connection.execute("set enable_progress_bar = false")
         yield connection, lambda sql, _: connection.execute(f"create or replace table peer.made as {sql}")

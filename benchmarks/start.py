@@ -69,7 +69,7 @@ def plot(found: Mapping[Begin, Sequence[float]]) -> str:
         begin.name.replace("`", ""): {"p50": statistics.median(values), "p95": p95(values), "goal": begin.limit_s}
         for begin, values in found.items()
     }
-    return dots(rows, dict(zip(("p50", "p95", "goal"), COLOURS, strict=True)), "s", range(-2, 2))
+    return dots(rows, dict(zip(("p50", "p95", "goal"), COLOURS, strict=False)), "s", range(-2, 2))
 
 
 def _waited(home: Path, page: Page) -> tuple[float, float]:
