@@ -86,7 +86,7 @@ def _ratios(scope: Scope, caption: str, rows: Sequence[Row]) -> Table:
 def _fairness(row: Row) -> Cell:
     parts = [wording.plural(row["differences"], "other difference")] if row["differences"] else []
     parts += [f"not stated: {', '.join(row['unstated_aspects'])}"] if row["unstated_aspects"] else []
-    return Cell(row["grade"] or "-", "; ".join(parts))
+    return Cell(row["fairness"], "; ".join(parts))
 
 
 def between_versions(scope: Scope) -> Iterable[Block]:
@@ -125,6 +125,6 @@ def what_was_shown(found: Sequence[Row]) -> Iterable[Block]:
             f"{row['set_up']}: {row['comparison']} is {row['verdict']}, "
             f"{'by an unknown factor' if row['shown'] == '?' else row['shown']} "
             f"(95 %: {wording.factor_interval(row['ci_low'], row['ci_high'])}); "
-            f"{wording.FAIRNESS[row['grade'] or 'unknown'].partition(' ')[2]}"  # without the sign
+            f"{wording.FAIRNESS[row['fairness']].partition(' ')[2]}"  # without the sign
             for row in shown
         )

@@ -41,13 +41,13 @@ version_pairs as (
 
 fair_pairs as (
 
-    select
+    select distinct
         treatment_configuration_id as treatment_id,
         baseline_configuration_id as baseline_id,
         factor,
         null as started_at
-    from comparison_fairness
-    where grade in ('same', 'minor') and factor <> 'protocol'
+    from ratios
+    where fairness in ('same', 'minor') and factor <> 'protocol'
 
 ),
 

@@ -55,8 +55,8 @@ select
     treatment.is_newest,
     pairs.treatment_configuration_id as configuration_id,
     pairs.baseline_configuration_id as reference_id,
-    fairness.grade,
-    fairness.worst,
+    pairs.fairness,
+    pairs.worst_differences,
     if(pairs.origin = 'measured', campaigns.description, null) as campaign_description
 from pairs
 inner join capacity as treatment
@@ -66,10 +66,6 @@ inner join capacity as baseline
     on pairs.baseline_configuration_id = baseline.configuration_id
         and pairs.loss_goal = baseline.loss_goal
 left join campaigns on pairs.campaign = campaigns.campaign
-left join comparison_fairness as fairness
-    on pairs.factor = fairness.factor
-        and pairs.baseline_configuration_id = fairness.baseline_configuration_id
-        and pairs.treatment_configuration_id = fairness.treatment_configuration_id
 where
     pairs.loss_goal in ('unstated', usual_goal(pairs.rate_unit))
     and (

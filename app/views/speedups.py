@@ -146,8 +146,8 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
             verdict=pairs["verdict"].map(wording.VERDICTS),
             runs=view_tables.texts(pairs, wording.numbers, "runs", "reference_runs"),
             measured=[wording.order(in_turn.get(each)) for each in sides],
-            other_differences=pairs["grade"].map(wording.FAIRNESS).fillna(wording.NOT_STATED),
-            main_difference=[", ".join(each) or None if wording.is_known(each) else None for each in pairs["worst"]],
+            other_differences=pairs["fairness"].map(wording.FAIRNESS),
+            main_difference=[", ".join(each) or None for each in pairs["worst_differences"]],
             quality=pairs["quality"].map(wording.quality),
         ),
         "row rate reference_rate rate_unit ratio interval verdict p_value_holm runs measured other_differences "

@@ -38,6 +38,8 @@ select
     ratios.p_value,
     ratios.p_value_holm,
     ratios.verdict,
+    ratios.fairness,
+    ratios.worst_differences,
     ratios.baseline_runs as runs_reference,
     ratios.treatment_runs as runs_backend,
     ratios.quality,

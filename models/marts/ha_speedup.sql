@@ -37,6 +37,8 @@ select
     ratios.p_value,
     ratios.p_value_holm,
     ratios.verdict,
+    ratios.fairness,
+    ratios.worst_differences,
     ratios.baseline_runs as runs_without_ha,
     ratios.treatment_runs as runs_with_ha,
     ratios.quality,

@@ -36,6 +36,8 @@ select
     ratios.p_value,
     ratios.p_value_holm,
     ratios.verdict,
+    ratios.fairness,
+    ratios.worst_differences,
     ratios.baseline_runs as runs_v4,
     ratios.treatment_runs as runs_v6,
     ratios.quality,

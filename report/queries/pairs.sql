@@ -25,16 +25,12 @@ select
     ratios.baseline_configuration_id,
     ratios.treatment_configuration_id,
     concat_ws(' / ', ratios.campaign, nullif(ratios.baseline_campaign, ratios.campaign)) as campaigns,
-    fairness.grade,
-    fairness.differences,
-    fairness.unstated_aspects
+    ratios.fairness,
+    ratios.differences,
+    ratios.unstated_aspects
 from ratios
 inner join configurations as treatment on ratios.treatment_configuration_id = treatment.configuration_id
 inner join configurations as baseline on ratios.baseline_configuration_id = baseline.configuration_id
-left join comparison_fairness as fairness
-    on ratios.factor = fairness.factor
-        and ratios.baseline_configuration_id = fairness.baseline_configuration_id
-        and ratios.treatment_configuration_id = fairness.treatment_configuration_id
 where
     ratios.loss_goal = usual_goal(ratios.rate_unit)
     and ratios.factor <> 'protocol'

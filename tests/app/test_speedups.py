@@ -32,7 +32,7 @@ def test_every_factor_has_pairs_with_ratio_verdict_and_what_else_differs(warehou
         assert pair["ci_low"] is None or pair["ci_low"] <= pair["ratio"] <= pair["ci_high"]
         assert pair["origin"] == "measured" or pair["ratio"] == pytest.approx(pair["rate"] / pair["reference_rate"])
         assert _verdict_of(pair) == pair["verdict"]
-        assert pair["grade"] in {"same", "minor", "unknown", "unfair"}
+        assert pair["fairness"] in {"same", "minor", "unknown", "unfair"}
 
 
 def _verdict_of(pair):

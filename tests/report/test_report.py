@@ -49,11 +49,8 @@ def test_each_measured_figure_stands_in_its_place_with_interval_and_runs(warehou
 
 def test_a_ratio_is_that_of_its_mart_with_verdict_and_fairness(warehouse, examples):
     known = warehouse.query("""
-        select coalesce(ratio_interpolated, speedup) as speedup, verdict, p_value_holm, grade, lps_multi, lps_single
+        select coalesce(ratio_interpolated, speedup) as speedup, verdict, p_value_holm, fairness, lps_multi, lps_single
         from multithreading_speedup
-        inner join comparison_fairness on factor = 'threading'
-            and configuration_id_single = baseline_configuration_id
-            and configuration_id_multi = treatment_configuration_id
         where origin = 'measured'
         """).to_pylist()
     head, *rows = examples["Multithreading: rate of the first divided by the rate of the second, leases/s"]
@@ -66,7 +63,7 @@ def test_a_ratio_is_that_of_its_mart_with_verdict_and_fairness(warehouse, exampl
             f"{row['speedup']:.3g} ×",
             row["verdict"],
             "-" if (p := row["p_value_holm"]) is None else f"{p:.2g}" if p >= 0.001 else r"\< 0.001",
-            row["grade"],
+            row["fairness"],
         ]
         for row in known
     )
