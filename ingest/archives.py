@@ -21,7 +21,7 @@ from shutil import copyfileobj
 from typing import IO, Any, Final, NamedTuple, cast
 
 from dropline.ingest.formats import Rejected
-from dropline.ingest.formats.text import is_packed, unpacked
+from dropline.ingest.formats.text import decompressed, is_packed
 
 MOST_LEVELS: Final = 3  # an archive in an archive in an archive
 MOST_MEMBERS: Final = 20_000
@@ -85,7 +85,7 @@ def unpack(file: str, folder: Path, max_bytes: int) -> list[tuple[str, str]] | N
             if head.startswith(_ZIP):
                 members = _of_zip(raw)
             elif is_packed(head) or is_tar(head):
-                bounded = _Bounded(unpacked(raw, head), status.st_size)
+                bounded = _Bounded(decompressed(raw, head), status.st_size)
                 if not is_tar(bounded.read(_LONGEST_READ)):  # a block of bzip2 has its checksum at its end
                     return None
                 bounded.seek(0)

@@ -77,7 +77,7 @@ def is_packed(data: bytes) -> bool:
     return data.startswith((*_PACKED,))
 
 
-def unpacked(raw: Any, head: bytes) -> Any:
+def decompressed(raw: Any, head: bytes) -> Any:
     """Return the decompressed binary stream of a file that begins with `head`."""
     return next((opened(raw) for magic, opened in _PACKED.items() if head.startswith(magic)), raw)
 
@@ -280,7 +280,7 @@ def _few_rows(found: Iterator[Report | Reject], advice: str) -> Iterator[Report 
 
 def _decompress(data: bytes, limit: int) -> tuple[bytes, Reject | None]:
     text = bytearray()
-    with unpacked(io.BytesIO(data), data) as file:
+    with decompressed(io.BytesIO(data), data) as file:
         try:
             while len(text) < limit and (chunk := file.read1(min(limit, _CHUNK_BYTES))):
                 text += chunk
