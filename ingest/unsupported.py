@@ -8,11 +8,12 @@ from itertools import islice
 from typing import Final
 
 from dropline.ingest.archives import is_tar
-from dropline.ingest.formats.text import HEAD_BYTES, head_text, is_packed, unpack
+from dropline.ingest.formats.text import HEAD_BYTES, head_text, unpack
 
 _IGNORE: Final = "list it under `ignore:` in campaign.yaml, or keep it outside the folder"
 _NAME: Final = "rename it to *.tar, *.tar.gz, *.tar.xz or *.zip, so that it is read as a folder, or unpack it"
 _UNPACK: Final = "unpack it, or pack it again as *.tar.gz or *.zip"
+_UNREAD: Final = "copy it again, or compress it with gzip"
 _SADF: Final = "record with `sar -o FILE`, export it with `sadf -j FILE -- -A`, and ingest that"
 _PRINTED: Final = "ingest what the tool printed (stdout, or --json), and list this file under `ignore:`"
 _OFFICE: Final = b"[Content_Types].xml"
@@ -88,14 +89,16 @@ _LINE: Final = re.compile(r"^[ \t]*(?=\S)(?!#(?![!i])|;(?! <<>>|; ->>)|//)", re.
 
 def describe(head: bytes) -> tuple[str, str] | None:
     """Return the kind of an unsupported file and what to do about it, None if unknown; `head` is its first 64 KiB."""
-    data, _ = unpack(head, HEAD_BYTES)
+    data, fault = unpack(head, HEAD_BYTES)
     if data.startswith(_CAPTURES):
         return "a packet capture: packets, not the report of a load test", _IGNORE
     if data.startswith((b"\x96\xd5", b"\xd5\x96")):
         return "a recording of sar in its binary form", _SADF
     if data.startswith(_DOCUMENTS) or data.startswith(_OFFICE, _OFFICE_AT):
         return "a picture, document, program or database of no known generator", _IGNORE
-    if data.startswith(_PACKED) or (is_packed(head) and not data):  # bzip2 in blocks larger than the head
+    if fault and not data:  # damaged, or bzip2 in blocks larger than the head
+        return "a compressed file of which nothing can be read", _UNREAD
+    if data.startswith(_PACKED):
         return "an archive or a compressed file", _UNPACK
     if data.startswith(_ZIP) or is_tar(data):
         return "an archive or a compressed file", _NAME

@@ -48,6 +48,7 @@ _IN_DOCKER: Final = '{"log":"'
 # An output has several lines: an escape in its string, or a list of strings. Sidecars tell its path under such a key.
 IN_JSON: Final = rf'\{{"log":"|(?:{"|".join(fields.OUTPUTS)}|_lines)"\s*:\s*(?:"[^"\\]*\\|\[\s*")'
 _OUTPUT: Final = re.compile(IN_JSON)
+_KEYS: Final = tuple(f'{key}"' for key in (*fields.OUTPUTS, "_lines"))
 _DOCKER: Final = re.compile(rf'\{{"log":({fields.STRING}),"stream":"[a-z]+",(?:"attrs":\{{.*\}},)?"time":"[^"]*"\}}\s*')
 
 
@@ -64,7 +65,8 @@ def unwrapped(text: str, is_known: Callable[[str], object]) -> list[fields.Text]
         text = uncoloured("\n".join(map(_from_docker, text.split("\n"))))
         if is_known(text[:HEAD_BYTES]):
             return [fields.Text(1, text)]
-    if may_be_json(text) and (strings := [each for each in fields.in_json(text) if is_known(each.text[:HEAD_BYTES])]):
+    has_keys = any(map(text.__contains__, _KEYS))
+    if has_keys and (strings := [each for each in fields.in_json(text) if is_known(each.text[:HEAD_BYTES])]):
         return strings
     lines = [_Line("", line) for line in text.split("\n")]
     for _ in range(_DEEPEST):
@@ -87,7 +89,7 @@ def without_bullets(text: str, is_known: Callable[[str], bool]) -> str:
 
 
 def may_be_json(text: str) -> bool:
-    """Return whether strings of JSON may hold a program's output."""
+    """Return whether strings of JSON may hold a program's output, not only its path."""
     return _OUTPUT.search(text) is not None
 
 
