@@ -24,7 +24,7 @@ from dropline.ingest.campaign import FILE_NAME, SIDECARS, Campaign, CampaignErro
 from dropline.ingest.formats import Reject, Rejected, contents, perfdhcp, perfdhcp_forms, prefixes
 from dropline.ingest.formats.perfdhcp_forms import Form
 from dropline.ingest.formats.text import head_text, is_packed, unpack
-from dropline.ingest.names import ARCHIVES
+from dropline.ingest.names import ARCHIVES, PACKED
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 HEAD_BYTES: Final = 64 * 1024
@@ -45,7 +45,6 @@ _FAULT: Final = re.compile(r"(?:, line (\d+))?(?:: )?(.*)", re.DOTALL)  # a camp
 _TELLING: Final = frozenset({"lscpu", "lshw", "cpuinfo", "dmidecode", "hostnamectl"})  # make a folder that of a machine
 _CLUES: Final = (*formats.IN_JSON, *telemetry.IN_JSON, *servers.IN_JSON)
 IN_JSON: Final = "|".join((*map(re.escape, _CLUES), prefixes.IN_JSON))  # one search takes a fifth of the time of many
-_PACKED: Final = re.compile(r"\.(?:gz|xz|bz2)\Z")
 _ENDING: Final = re.compile(r"(?<=[^/])\.[A-Za-z][^./]*\Z")
 
 
@@ -145,7 +144,7 @@ class Found:
     @property
     def stem(self) -> str:
         """The path without ending, as in stg_trials: files of one process share it, except out.1 and out.2."""
-        return _ENDING.sub("", _PACKED.sub("", self.path))
+        return _ENDING.sub("", PACKED.sub("", self.path))
 
 
 def survey(paths: Iterable[Path], room: Callable[[], Path] | None = None) -> list[Found]:
@@ -292,7 +291,7 @@ def sidecar_paths(item: Found) -> list[str]:
     templates = item.scope.campaign.sidecar if item.scope.campaign else SIDECARS
     path, name = item.path, item.name
     folder, prefix = path.removesuffix(name), name.partition("-")[0]
-    stem = _PACKED.sub("", name).rpartition(".")[0] or name
+    stem = PACKED.sub("", name).rpartition(".")[0] or name
     named = [each.replace("{stem}", stem).replace("{name}", name).replace("{prefix}", prefix) for each in templates]
     paths = [posixpath.normpath(folder + own) if "/" in own else folder + own for own in named]
     return [beside for beside in paths if beside != path]

@@ -18,15 +18,18 @@ from dropline.ingest.synonyms import PHRASE, THREADS, VERSION, with_version
 Slot = tuple[int, int]  # token, and part of it
 _Parts = tuple[str, ...]
 
+_PACKED: Final = ("bz2", "gz", "xz")  # what formats.text decompresses
 # Endings that carry no information; any other (`rate500.st`) is kept.
 _ENDINGS: Final = frozenset(
     {
-        *("asc", "bz2", "csv", "dat", "data", "db", "dnsperf", "err", "flame", "gz", "html", "json", "jsonl", "log"),
+        *_PACKED,
+        *("asc", "csv", "dat", "data", "db", "dnsperf", "err", "flame", "html", "json", "jsonl", "log"),
         *("markdown", "md", "ndjson", "out", "output", "perfdhcp", "res", "resperf", "result", "stderr", "stdout"),
-        *("text", "tsv", "txt", "xml", "xz", "yaml", "yml"),
+        *("text", "tsv", "txt", "xml", "yaml", "yml"),
     }
 )
-ARCHIVES: Final = re.compile(r"\.(?:tar(?:\.(?:gz|xz|bz2))?|tgz|txz|tbz2?|zip)\Z", re.IGNORECASE)
+PACKED: Final = re.compile(rf"\.(?:{'|'.join(_PACKED)})\Z")
+ARCHIVES: Final = re.compile(rf"\.(?:tar(?:\.(?:{'|'.join(_PACKED)}))?|tgz|txz|tbz2?|zip)\Z", re.IGNORECASE)
 _DATE: Final = r"(?:19|20)\d\d([-_.]?)[01]\d\1[0-3]\d"  # 2026-11-20, 20261120
 _BEFORE: Final = r"(?<!\d)(?<!git)(?<!isc)"  # in Kea's 2.7.8-git20250401 and -isc20250429105336 it is the version's
 _DAY: Final = re.compile(rf"{_BEFORE}{_DATE}(?!\d)")
