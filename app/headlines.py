@@ -141,8 +141,9 @@ def sustained(best: Row) -> str:
 
 
 def _sign(best: Row) -> str:
-    if best["interval_kind"] == "confidence" and best["ci_low"] < best["rate"]:
-        return "about "  # another run may give less
+    low = best["ci_low"]
+    if low == 0 or (best["interval_kind"] == "confidence" and low < best["rate"]):
+        return "about "  # another run may give less, or gave nothing
     words = {"≥": "at least ", ">": "more than ", "≤": "at most ", "≈": "about "}
     return words.get(wording.figure_sign(best["status"], best["qualifier"]), "")
 

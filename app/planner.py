@@ -455,6 +455,8 @@ def headline(found: Answer) -> list[str]:
     import pyarrow.compute as pc
 
     loads, known = found.loads, found.candidates
+    if not loads["needed_lps"]:
+        return ["There is nothing to serve: give the number of clients."]
     parts = [f"{amount(loads[name])} {LOADS[name][0].lower()}" for name in PARTS if loads[name]]
     allowed = ", and the allowances" if loads["needed_lps"] > loads["peak_lps"] else ""
     when = "in the busiest minute" if loads["peak_lps"] > loads["steady_lps"] else "on average"

@@ -6,7 +6,6 @@ import json
 import os
 import warnings
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import duckdb
@@ -69,11 +68,6 @@ class Identity(NamedTuple):
                 "or `dropline ingest FOLDER` and `dropline build` for your own results."
             ) from None
         return cls(path, found.st_ino, found.st_mtime_ns)
-
-    @property
-    def published_at(self) -> datetime:
-        """When the file was published, UTC."""
-        return datetime.fromtimestamp(self.mtime_ns / 1e9, UTC)
 
 
 class Answer(NamedTuple):

@@ -100,6 +100,8 @@ def judge(warehouse: Warehouse, baseline: str, candidate: str | None, drop: floa
     """
     _require(goal)
     candidate = candidate or newest(warehouse, baseline)
+    if candidate == baseline:
+        raise CannotTell(f"{baseline!r} cannot be compared with itself: name another version or campaign as candidate")
     asked = {"baseline": baseline, "candidate": candidate, "goal": goal}
     pairs = [Pair(**row) for row in warehouse.query(query("warehouse/pairs"), asked).to_pylist()]
     if not pairs:

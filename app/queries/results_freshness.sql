@@ -1,4 +1,5 @@
--- The newest trial (UTC), the newest batch and its campaigns; null or empty if there are none.
+-- When the warehouse was built, the newest trial (UTC), the newest batch and its campaigns; null or empty if there are
+-- none.
 with
 
 newest as (
@@ -8,11 +9,13 @@ newest as (
 )
 
 select
+    any_value(build_info.built_at) as built_at,
     max(campaigns.last_started_at) as last_started_at,
     any_value(newest.batch) as last_batch,
     coalesce(
         list(campaigns.campaign order by campaigns.campaign)
         filter (where campaigns.last_batch = newest.batch), []
     ) as campaigns
-from campaigns
+from build_info
 cross join newest
+left join campaigns on true

@@ -15,6 +15,8 @@ from typing import Any, Final, NamedTuple, Protocol, TypeVar, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dropline.ingest.formats.fields import Text
+
 Row = dict[str, Any]
 Result = TypeVar("Result", covariant=True)
 EMPTY: Final = "the file is empty"  # the reason of a reject
@@ -41,8 +43,7 @@ class Report:
     intervals: dict[str, Sequence[Any]] = field(default_factory=dict)
     observations: list[Observation] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)  # notes for the user, one sentence each
-    title: str = ""  # what the JSON around it says of it
-    within: str = field(default="", compare=False, repr=False)  # the text around it, if prefixes hide that in the file
+    within: Text = field(default=Text(1, ""), compare=False, repr=False)  # what is around it behind prefixes or in JSON
 
 
 @dataclass(slots=True, frozen=True)

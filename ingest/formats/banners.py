@@ -12,6 +12,7 @@ from itertools import chain, islice, takewhile
 from typing import Any, Final, NamedTuple
 
 from dropline.ingest.formats import Report, fields
+from dropline.ingest.formats.perfdhcp_options import server
 from dropline.ingest.formats.prefixes import CLOCK, TIME
 from dropline.ingest.formats.text import MAX_TEXT_BYTES, unpack
 
@@ -26,6 +27,7 @@ _TIMED_NAME: Final = re.compile(rf"{_TIMED}[ \t]*[-:|,]?[ \t]*([^\W\d_](?:[\w.-]
 _TITLE: Final = re.compile(r"[ \t]*([=#*~>-])\1++>?[ \t]++(.{1,200})")  # `tail` prints `==> file <==`
 _HEADING: Final = re.compile(rb"(#{1,6})[ \t]+(.{1,200})")  # of Markdown
 _OF_BLOCKS: Final = (b"```", b"~~~", b"\n## ")
+_PROCESS: Final = re.compile(r"\[\d{1,10}\]", re.ASCII)
 _PORT: Final = re.compile(r":(\d{1,5})\Z", re.ASCII)
 _VALUES: Final = re.compile(r"[ \t]*\w+=[^\s=,;]+(?:[ \t,;]+\w+=[^\s=,;]+)+[ \t]*")  # backend=mysql rate=800
 _OVER: Final = r"(?:complete|done|ended|fail|finish|lost|ok\b|pass|result|success|took)"  # of the trial before
@@ -43,6 +45,7 @@ _ANNOUNCEMENT: Final = re.compile(  # Testing memfile at 800/s ...
 _NO_ANNOUNCEMENT: Final = re.compile(rf" --?\w|\b{_OVER}", re.IGNORECASE)  # a command with options, or an end
 _ELEMENT: Final = re.compile(r'<[\w:-]+((?:\s+[\w:.-]+="[^"<]*")+)\s*/?>')  # of XML
 _ELEMENTS: Final = re.compile(r"\s*(?:<[^<>]*>\s*)*+")
+_ANSIBLE: Final = re.compile(r"(\S{1,100}) \| (?:CHANGED|FAILED|SUCCESS|UNREACHABLE)\b.* >>")  # ad hoc, by host
 _HTML_HEADING: Final = re.compile(r"\s*<h([1-6])[^>]*>(.*)</h\1>\s*", re.IGNORECASE)
 _HTML_MARKS: Final = "=#*~->"  # of titles, by the level of the heading
 _ATTRIBUTE: Final = re.compile(r'([\w:.-]+)="([^"]*)"')
@@ -110,20 +113,28 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
     is one if most reports, of several rates, have it. The title is, in Markdown, the headings above the block of code,
     in YAML and CSV the values beside it, in XML the attributes above it. Servers of equal words have their addresses.
     """
-    if any(report.title for report in reports):
-        found = [_words(report.title) for report in reports]
-    elif all(report.line < 2 for report in reports):
-        return [""] * len(reports)
-    else:
-        found = [*_above_each(unpack(data, MAX_TEXT_BYTES)[0], reports)]
+    found = [_words(report.within.title) for report in reports]
+    if not any(found):
+        if all(report.line < 2 for report in reports):
+            return found
+        above = _above_each(unpack(data, MAX_TEXT_BYTES)[0], reports)
+        found = [f"{writer} {words}".strip() for writer, words in zip(_writers(reports), above, strict=True)]
     return _with_servers(found, map(_target, reports))
+
+
+def _writers(reports: Sequence[Report]) -> list[str]:
+    """Return the words of the programs or hosts in a log that wrote the reports, if each wrote several."""
+    writers = [report.within.writer for report in reports]
+    counts = Counter(writers)
+    is_told = len(counts) > 1 and min(counts.values()) > 1
+    return [_words(_PROCESS.sub(" ", writer)) if is_told else "" for writer in writers]
 
 
 def _above_each(text: bytes, reports: Sequence[Report]) -> Iterator[str]:
     """Yield the words above each report."""
     lines, decoded = _lines(text), text.decode("utf-8", "replace")
-    behind = {within: _lines(within.encode()) for within in {report.within for report in reports} - {""}}
-    places = [_place(report, behind.get(report.within, lines)) for report in reports]
+    behind = {within: _lines(within.encode()) for within in {report.within.text for report in reports} - {""}}
+    places = [_place(report, behind.get(report.within.text, lines)) for report in reports]
     announced = [place.rate for place in places if place.may_announce]
     is_usual = len({*announced}) > 1 and 2 * len(announced) > len(places)
     code = [*_blocks(lines)] if any(each in text for each in _OF_BLOCKS) else []
@@ -151,7 +162,8 @@ def _place(report: Report, lines: Sequence[bytes]) -> _Place:
 
 def _target(report: Report) -> Any:
     """Return the address of the server that a report is of, if it tells."""
-    return json.loads(report.facts.get("details") or "{}").get("target")
+    told = json.loads(report.facts.get("details") or "{}").get("target")
+    return told or (server(report.facts.get("command") or "") if report.facts.get("tool") == "perfdhcp" else None)
 
 
 def _with_servers(found: Sequence[str], targets: Iterable[str | None]) -> list[str]:
@@ -195,7 +207,9 @@ def _above(lines: Sequence[bytes]) -> list[str]:
 
 
 def _without_elements(line: str) -> str:
-    """Return a heading of HTML as a title, and what the last attributes in a line of XML say as a name."""
+    """Return a heading of HTML or Ansible as a title, and what the last attributes in a line of XML say as a name."""
+    if host := _ANSIBLE.fullmatch(line):
+        return f"== {host[1]}"
     if heading := _HTML_HEADING.fullmatch(line):
         return f"{_HTML_MARKS[int(heading[1]) - 1] * 2} {heading[2]}"
     elements = _ELEMENT.findall(line)

@@ -96,7 +96,7 @@ def _read(pieces: list[Piece]) -> Iterator[Report | Reject]:
         for part in piece.reader.parse(piece.text.encode(), piece.line):
             if isinstance(part, Report):
                 part.warnings += piece.within.notes
-                part.title, part.within = piece.within.title, piece.within.text
+                part.within = piece.within
             yield part
     if len(pieces) > _MAX_PIECES:
         reason = f"outputs of several tools change {_MAX_PIECES} times above: from here on the file is not read"

@@ -40,12 +40,16 @@ _SETTINGS: Final = re.compile(r"item|case|config|labels|meta|options|param\w*|sc
 
 
 class Text(NamedTuple):
-    """A text found behind a prefix, or in a string of JSON: its first line in the file, notes on it, and its title."""
+    """A text found behind a prefix, or in a string of JSON: its first line in the file, notes on it, who wrote it.
+
+    The title is what the JSON around it says of it, the writer is the program or host in the prefix.
+    """
 
     line: int
     text: str
     notes: tuple[str, ...] = ()
     title: str = ""
+    writer: str = ""
 
 
 def in_json(text: str) -> Iterator[Text]:

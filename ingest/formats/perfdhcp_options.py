@@ -5,6 +5,7 @@ typed: each option is printed as ` -x value`, values are not quoted, the server 
 `--scenario` is printed as `-,`.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ EXCHANGES: Final[dict[str, tuple[str, str, str, str]]] = {
     "DHCPv6": ("SOLICIT-ADVERTISE", "REQUEST-REPLY", "RENEW-REPLY", "RELEASE-REPLY"),
 }
 
+_ADDRESS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]*:[0-9a-f:.]+", re.ASCII | re.IGNORECASE)
 _FLAGS: Final = frozenset("hvV46iBc1u")
 _DEFAULT_DROP_TIME_S: Final = 1.0
 _IGNORED_BY_AVALANCHE: Final = ("r", "p", "n", "t", "d", "W")
@@ -85,6 +87,15 @@ class Options:
             **{name: getattr(self, name) for name in ("protocol", "scenario", "rate_unit", "method")},
             **dict(zip(("drop_time_s", "drop_time_second_s"), self.drop_times_s, strict=True)),
         }
+
+
+def server(command: str) -> str | None:
+    """Return the address of the server, the last word of perfdhcp's `command` (for IPv6 in brackets), if it has one."""
+    *_, option, last = ("", "", *command.split())
+    is_value = len(option) == 2 and option[0] == "-" and option[1] not in _FLAGS
+    if is_value or not _ADDRESS.fullmatch(last):
+        return None
+    return f"[{last}]" if ":" in last else last
 
 
 def told_by_command(command: object, facts: Mapping[str, Any]) -> dict[str, Any]:

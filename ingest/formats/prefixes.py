@@ -38,6 +38,7 @@ _FORMS: Final = tuple(
         rf"{_WRITER}[ \t]+\|(?:[ \t]|(?=\r|$))",  # docker compose logs
         r"(?P<writer>[^\t\n]{1,100}\t[^\t\n]{1,100})\t",  # gh run view --log
         rf"\[{_WRITER}\]{_BEHIND}",  # kubectl logs --prefix
+        rf"{_WRITER}:(?:[ \t]|(?=\r|$))",  # clush
         r"(?:[>|#]|//)[ \t]?",  # a mail, a comment
         r"(?:[ \t]*(?:[-*+\u2022]|\d{1,3}[.)])[ \t]+|[ \t]{2,})",  # a list
     )
@@ -74,7 +75,7 @@ def unwrapped(text: str, is_known: Callable[[str], object]) -> list[fields.Text]
         if not form:
             return []
         lines = [_behind(form, line) for line in lines]
-        if found := [each for each in _by_writer(lines) if is_known(each.text[:HEAD_BYTES])]:
+        if found := [each for each in _by_writer(lines) if is_known(each.text.lstrip("\n")[:HEAD_BYTES])]:
             return found
     return []
 
@@ -133,4 +134,5 @@ def _by_writer(lines: Sequence[_Line]) -> Iterator[fields.Text]:
     if len(writers) > 1:
         notes.append(f"It is one of {len(writers)} writers whose lines are in this log.")
     for writer in islice(writers, _MOST_WRITERS):
-        yield fields.Text(1, "\n".join(line.text if line.writer == writer else "" for line in lines), tuple(notes))
+        text = "\n".join(line.text if line.writer == writer else "" for line in lines)
+        yield fields.Text(1, text, tuple(notes), writer=writer)

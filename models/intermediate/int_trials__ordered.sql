@@ -96,7 +96,7 @@ ordered_set_ups as (
         or (
             count(repetition) = 0
             and count(offered_rate) in (0, count(*))
-            and count(*) > count(distinct offered_rate)
+            and (count(*) > count(distinct offered_rate) or count(distinct source_path) = 1)
             and (
                 count(distinct source_path) = 1
                 or count(moment) = count(*)
@@ -141,6 +141,7 @@ beside_the_first as (
 
     select
         *,
+        coalesce(offered_rate <= rate_before, true) as is_lower,
         first_value(offered_rate) over (partition by set_up_id, series order by place) as first_rate,
         first_value(rate_after) over (partition by set_up_id, series order by place) as second_rate
     from beside_each_other
@@ -175,6 +176,41 @@ ramps_in_order as (
 
 ),
 
+-- ramps that begin at other rates: each stretch of rising rates is one if all are long and begin at about the same rate
+rising as (
+
+    select
+        trial_id,
+        set_up_id,
+        offered_rate,
+        case when is_lower then rate_after end as rate_after_first,
+        count(*) filter (where is_lower) over (partition by set_up_id order by place) as stretch
+    from beside_the_first
+
+),
+
+stretches as (
+
+    select
+        set_up_id,
+        stretch,
+        count(*) as steps,
+        min(offered_rate) as first_rate,
+        max(rate_after_first) as second_rate
+    from rising
+    group by set_up_id, stretch
+
+),
+
+set_ups_of_stretches as (
+
+    select set_up_id
+    from stretches
+    group by set_up_id
+    having count(*) > 1 and min(steps) >= 4 and max(first_rate) < min(second_rate)
+
+),
+
 -- a search, or rates in random order, returns to a rate: all of it is one run
 set_ups_of_ramps as (
 
@@ -190,9 +226,14 @@ placed as (
 
     select
         in_ramps.trial_id,
-        case when set_ups_of_ramps.has_several then cast(in_ramps.ramp as integer) end as ramp
+        case
+            when set_ups_of_ramps.has_several then cast(in_ramps.ramp as integer)
+            when set_ups_of_stretches.set_up_id is not null then cast(rising.stretch as integer)
+        end as ramp
     from in_ramps
+    inner join rising on in_ramps.trial_id = rising.trial_id
     inner join set_ups_of_ramps on in_ramps.set_up_id = set_ups_of_ramps.set_up_id
+    left join set_ups_of_stretches on in_ramps.set_up_id = set_ups_of_stretches.set_up_id
 
 ),
 

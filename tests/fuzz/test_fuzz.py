@@ -105,11 +105,8 @@ def test_damaged_files_are_accounted_for(name):
     accounted_for()
 
 
-def test_every_target_has_files_to_damage():
+def test_every_reader_has_files_to_damage_and_no_whole_file_belongs_to_two():
     assert [target.name for target in corpus()] == sorted(NAMES)
-
-
-def test_no_whole_file_belongs_to_two_readers():
     files = {path for groups in corpus().values() for paths in groups.values() for path in paths}
     claims = {file: [target.name for target in readers(file.read_bytes())] for file in files}
     assert {file: names for file, names in claims.items() if len(names) > 1} == {}

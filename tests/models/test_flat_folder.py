@@ -30,8 +30,9 @@ def warehouse(tmp_path_factory):
             place = root / layout / kept["path"].format(name, rate, repetition, number)
             place.parent.mkdir(parents=True, exist_ok=True)
             own = report.replace("-R 10000000", f"-R {rate}0") if layout == "clients" else report
+            text = kept.get("before", "").format(name, str(rate), repetition) + own + kept.get("behind", "")
             with place.open("a") as file:
-                file.write(kept.get("before", "").format(name, str(rate), repetition) + own + kept.get("behind", ""))
+                file.writelines(kept.get("prefix", "").format(name) + line for line in text.splitlines(keepends=True))
             for beside, said in kept.get("files", {}).items():
                 (root / layout / beside.format(name, rate, repetition)).write_text(said.format(name))
     dns = Path(__file__).parents[1] / "captures" / "dns" / "tools" / "dnsperf-ramp" / "lmdb" / "Q00300-r1"
@@ -48,9 +49,6 @@ def warehouse(tmp_path_factory):
     for ending, set_up in POOLED.items():
         for output in RUNS.glob(f"{set_up}/rep1/rate*.txt"):
             shutil.copy(output, root / "pooled" / f"{output.stem}.{ending}")
-    (root / "described" / "campaign.yaml").write_text("campaign: described\ndefaults: {product: ISC Kea}\n")
-    template = '"{repetition}-{scenario}/{offered_rate}.txt"'
-    (root / "templated" / "campaign.yaml").write_text(f"campaign: templated\npath: {template}\n")
     with asking(built(tmp_path_factory.mktemp("home"), *root.iterdir())) as asked:
         yield asked
 
@@ -69,8 +67,7 @@ def test_names_tell_set_ups_and_repetitions_apart_as_folders_do(layout, warehous
     assert [(name, runs) for name, runs, *_ in plain] == [("mysql", 3), ("memfile", 3)]
     told = capacities(warehouse, layout)
     assert [row[1:] for row in told] == [row[1:] for row in plain]
-    label = LAYOUTS[layout].get("label", "{}")
-    assert [row[0] for row in told] == [label.format("mysql"), label.format("memfile")]
+    assert [row[0] for row in told] == [LAYOUTS[layout].get("label", "{}").format(name) for name, *_ in plain]
 
 
 def test_every_run_is_one_ramp(warehouse):
@@ -121,7 +118,7 @@ def test_set_ups_that_may_be_repetitions_are_told(warehouse):
 
 
 def test_where_a_value_comes_from_is_told(warehouse):
-    by_order = ("appended", "ci", "counted", "moments", "moments-of-files", "run-folders", "times")
+    by_order = [layout for layout, kept in LAYOUTS.items() if kept.get("by_order")]
     told = warehouse("select distinct finding, campaign, severity from quality_findings where finding like 'runs_%'")
     assert {*told} == {("runs_disagree", "numbered", "warning"), *(("runs_by_order", at, "info") for at in by_order)}
     assert warehouse(
