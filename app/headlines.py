@@ -142,8 +142,8 @@ def sustained(best: Row) -> str:
 
 def _sign(best: Row) -> str:
     low = best["ci_low"]
-    if low == 0 or (best["interval_kind"] == "confidence" and low < best["rate"]):
-        return "about "  # another run may give less, or gave nothing
+    if (best["interval_kind"] == "confidence" and low < best["rate"]) or (best["status"] == "bracketed" and low == 0):
+        return "about "  # another run may give less, or failed at its first step
     words = {"≥": "at least ", ">": "more than ", "≤": "at most ", "≈": "about "}
     return words.get(wording.figure_sign(best["status"], best["qualifier"]), "")
 

@@ -81,16 +81,15 @@ def test_a_bench_tells_its_false_alarms_and_what_it_finds(warehouse):
 
 
 def test_the_command_line_gives_markdown_junit_and_an_exit_code(home, tmp_path):
-    slower = dropline(
-        "gate", "--baseline", "2.7.4", "--candidate", "2.7.6", "--junit", tmp_path / "gate.xml", home=home.root
-    )
+    gate = ("gate", "--candidate", "2.7.6", "--junit", tmp_path / "gate.xml", "--baseline")
+    slower = dropline(*gate, "2.7.4", home=home.root)
     assert slower.code == 1, slower.stderr
     assert slower.stdout.startswith("Fails if 2.7.6 is slower by 3 % than 2.7.4: 1 slower.\n\n| configuration | runs |")
     suite = ElementTree.parse(tmp_path / "gate.xml").getroot()  # noqa: S314 - our own
     assert (suite.get("tests"), suite.get("failures"), len(suite.findall("testcase/failure"))) == ("1", "1", 1)
-    unknown = dropline("gate", "--baseline", "1.0.0", home=home.root)
-    assert unknown.code == 2
-    assert "no version and no campaign called '1.0.0' was measured" in unknown.stderr
+    for baseline, refusal in (("1.0.0", "no version and no campaign called '1.0.0' was"), ("2.7.6", "with itself")):
+        refused = dropline(*gate, baseline, home=home.root)
+        assert (refused.code, refusal in refused.stderr) == (2, True)
 
 
 def test_more_runs_do_not_help_where_the_steps_are_too_far_apart():
