@@ -1,5 +1,4 @@
--- When the warehouse was built, the newest trial (UTC), the newest batch and its campaigns; null or empty if there are
--- none.
+-- The newest trial (UTC), the newest batch and its campaigns; null or empty if there are none.
 with
 
 newest as (
@@ -9,13 +8,11 @@ newest as (
 )
 
 select
-    any_value(build_info.built_at) as built_at,
     max(campaigns.last_started_at) as last_started_at,
     any_value(newest.batch) as last_batch,
     coalesce(
         list(campaigns.campaign order by campaigns.campaign)
         filter (where campaigns.last_batch = newest.batch), []
     ) as campaigns
-from build_info
+from campaigns
 cross join newest
-left join campaigns on true

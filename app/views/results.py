@@ -365,7 +365,7 @@ def _foot(warehouse: Warehouse, totals: Mapping[str, int]) -> None:
     fresh = queries.row(warehouse, "results_freshness")
     counts = {"configuration": totals["measured"], "run": totals["runs"], "trial": totals["trials"]}
     said = [wording.plural(count, noun) for noun, count in counts.items()]
-    said.append(f"Built on {fresh['built_at']:%d %b %Y, %H:%M} UTC")
+    said.append(f"Built on {queries.row(warehouse, 'quality_built')['built_at']:%d %b %Y, %H:%M} UTC")
     if fresh["last_started_at"]:
         said.append(f"newest trial on {fresh['last_started_at']:%d %b %Y, %H:%M} UTC")
     if fresh["last_batch"] is not None:

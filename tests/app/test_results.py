@@ -25,8 +25,7 @@ def test_findings_of_older_batches_are_not_fresh(warehouse_home, tmp_path):
 
 def test_an_empty_lake_has_nothing_fresh(published_home):
     nothing = Warehouse.open(published_home / "warehouse.duckdb")
-    fresh = queries.row(nothing, "results_freshness")
-    assert (fresh["last_started_at"], fresh["last_batch"], fresh["campaigns"]) == (None, None, [])
+    assert queries.row(nothing, "results_freshness") == {"last_started_at": None, "last_batch": None, "campaigns": []}
 
 
 def test_nights_of_one_set_up_do_not_hide_the_others(open_page, warehouse_home, tmp_path):
