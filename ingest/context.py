@@ -82,6 +82,8 @@ Names = tuple[Name | None, int | None, tuple[tuple[int, Name], ...], Sequence[st
 """`name`, `level` and `folders` of a Context, and clear words that the names have by others beside them."""
 WATCHED: Final = ("host", "label", "metric", "unit", "value")  # of schema.OBSERVATIONS, in the order of `_digested`
 Watched = tuple[str | None, str | None, str, str, float]
+Holds = Callable[[str], bool]
+"""Returns whether outputs are in a folder or below it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,9 @@ class Context:
         outside = [claim for claim in _of_server(self.claims, tool) if claim[0] not in unsaid]
         strong = _RESOLVED - ({"scenario", "started_at"} & {claim[0] for claim in outside})
         text = [(column, value, "text") for column, value in facts.items() if column in strong]
+        if banner:
+            titled = _named(map("".join, banner.tokens), settle(text + outside)[0])
+            outside += [(column, value, _BANNER) for column, value, _ in _of_server(titled, tool)]
         resolved, sources, conflicts = settle(text + outside)
         if tool == "perfdhcp" and not facts.get("command"):  # -C leaves it out
             facts = facts | told_by_command(resolved.get("command"), facts)
@@ -164,8 +169,6 @@ class Context:
         whole = bool(facts.get("completed")) or (planned is not None and sent is not None and sent >= planned)
         completed = whole and bool(resolved.get("completed", True))
         offered = {*rates, *filter(None, [resolved.get("offered_rate")])}
-        for column, value, _ in _of_server(_named(map("".join, banner.tokens), {*resolved}), tool) if banner else ():
-            resolved[column], sources[column] = value, _BANNER
         threads, by = resolved.get("threads"), sources.get("threads", "")
         # Kea may ignore its own thread-pool-size.
         if threads and "threading" not in resolved and not by.startswith(_SERVER):
@@ -237,13 +240,13 @@ class ServerConfigs:
     def __init__(self, configs: Iterable[ServerConfig] = ()) -> None:
         self._by_digest: dict[str, list[ServerConfig]] = defaultdict(list)
         self._by_name: dict[str, list[ServerConfig]] = defaultdict(list)  # by file name
-        self._by_folder: dict[tuple[str, str], list[ServerConfig]] = defaultdict(list)
+        self._by_campaign: dict[str, list[ServerConfig]] = defaultdict(list)
+        self._placed = lru_cache(maxsize=4)(self._by_place)
         self.named = lru_cache(maxsize=1024)(self._named)  # all trials of a ramp share a configuration
         for config in configs:
-            folder, _, name = config.path.rpartition("/")
             self._by_digest[config.sha256].append(config)
-            self._by_name[name].append(config)
-            self._by_folder[config.folder, folder].append(config)
+            self._by_name[config.path.rpartition("/")[2]].append(config)
+            self._by_campaign[config.folder].append(config)
 
     def _named(
         self, config: str | None, server_config: str | None, digest: str | None, scope: str
@@ -270,15 +273,23 @@ class ServerConfigs:
         doubt = f"{named} was found by its path; its SHA-256 is not the one that the sidecar gives"
         return found[0], [doubt] if digest else []
 
-    def above(self, path: str, scope: str) -> ServerConfig | None:
-        """Return the only configuration in the file's folder or in the nearest folder above that has one."""
-        folder = path
-        while folder:
-            folder = folder.rpartition("/")[0]
-            if here := self._by_folder.get((scope, folder)):
-                # The same configuration under two names is not ambiguous.
-                return here[-1] if len({c.row["server_config_id"] for c in here}) == 1 else None
-        return None
+    def above(self, path: str, scope: str, holds: Holds) -> tuple[ServerConfig | None, list[str]]:
+        """Return the configuration in the file's folder or in the nearest folder above that has one, or a warning.
+
+        A folder that `holds` no outputs, such as `kea/` next to `runs/`, counts as the folder above it.
+        """
+        placed = self._placed(scope, holds)
+        here = next((placed[folder] for folder in _above(path) if folder in placed), [])
+        if len({each.row["server_config_id"] for each in here}) > 1:  # one may have two names
+            paths = ", ".join(each.path for each in here[:3])
+            return None, [f"{len(here)} server configurations are nearest ({paths}), so none is used"]
+        return here[-1] if here else None, []
+
+    def _by_place(self, scope: str, holds: Holds) -> dict[str, list[ServerConfig]]:
+        places: dict[str, list[ServerConfig]] = defaultdict(list)
+        for config in self._by_campaign.get(scope, ()):
+            places[next(filter(holds, _above(config.path)), "")].append(config)
+        return places
 
 
 def gather(
@@ -292,11 +303,12 @@ def gather(
     *,
     shared: bool = False,
     names: Callable[[], Names] = lambda: (None, None, (), ()),
+    holds: Holds = bool,
 ) -> Context:
     """Collect the context of the output `path`, with digest `sha256`, in the campaign's `scope`.
 
     `sidecar` is the path and contents of the output's sidecar, if it has one; `shared` says that it serves other
-    processes, too. `names` are asked if no path template matches.
+    processes, too. `names` are asked if no path template matches; `holds` tells the folders that only describe.
     """
     values = campaign.values if campaign else {}
     notes: list[str] = []
@@ -329,9 +341,9 @@ def gather(
     if any(map(contents.get, SERVERS)):
         # The first of several is the server under test.
         server, doubts = servers.named(*[_first_text(contents.get(key)) for key in SERVERS], scope)
-        notes += doubts
     else:
-        server = servers.above(path, scope)
+        server, doubts = servers.above(path, scope, holds)
+    notes += doubts
     defaults = _claims(campaign.said, _DEFAULTS, {}, notes) if campaign else []
     if server:
         claims = [*_server_claims(server, [*claims, *defaults]), *claims]
@@ -339,13 +351,13 @@ def gather(
     if not match:
         words = [word for each in (path.split("/") if name else folders) for word in words_of(each)]
         words += contrasts
-        claims += _named(words, {column for column, *_ in claims})
+        claims += _named(words, settle(claims)[0])
     if not campaign:
         folder = scope.rpartition("/")[2]
         better = {column for column, *_ in claims}
         if len({*_VERSIONS.findall(f"{folder}/{path}")}) > 1:  # kea-2.4-against-2.6/2.6/...
             better.add("product_version")
-        claims += _named(words_of(folder), better)
+        claims += [claim for claim in _named(words_of(folder), {}) if claim[0] not in better]
     claims += defaults
     own = {"host_id": host_id, "server_config_id": server.row["server_config_id"] if server else None}
     return Context(
@@ -353,15 +365,21 @@ def gather(
     )
 
 
-def _named(names: Iterable[str], known: Collection[str]) -> list[Claim]:
-    """Return what the words of names say about columns that are not `known`; two different words say nothing."""
+def _named(names: Iterable[str], known: Mapping[str, Any]) -> list[Claim]:
+    """Return what the words of names say beside or against what is `known`; two different words say nothing."""
     said = [*map(told, names)]
     versioned = [each for each in said if "product_version" in each]  # `kea-2.4.1`, in a folder `kea-vs-dhcpd`
     said = [each for each in said if "product" not in each or not versioned] + versioned
-    meant = {column: {each[column] for each in said if column in each} for column in _IN_NAMES if column not in known}
-    if len(meant.get("threading", ())) > 1:  # `mt vs st`: the one thread of `st` is as open
-        meant.pop("threads", None)
-    return [(column, values.pop(), _NAMES) for column, values in meant.items() if len(values) == 1]
+    meant = {column: {each[column] for each in said if column in each} for column in _IN_NAMES}
+    if len(meant["threading"]) > 1:  # `mt vs st`: the one thread of `st` is as open
+        del meant["threads"]
+    clear = [(column, values.pop()) for column, values in meant.items() if len(values) == 1]
+    return [(column, value, _NAMES) for column, value in clear if not _agrees(value, known.get(column))]
+
+
+def _agrees(value: Any, known: Any) -> bool:
+    """Return whether a name repeats a known value, at least as far as it goes: `2.4` for 2.4.1."""
+    return value == known or (isinstance(known, str) and f"{known}.".startswith(f"{value}."))
 
 
 def _of_server(claims: Collection[Claim], tool: str | None) -> list[Claim]:
@@ -381,7 +399,7 @@ def settle(claims: Iterable[Claim]) -> tuple[Row, dict[str, str], list[str]]:
         if column not in values:
             values[column], sources[column] = value, source
         elif values[column] != value:
-            conflicts.append(f"{column}: {sources[column]} says {values[column]}, which is used; {source} says {value}")
+            conflicts.append(f"{column}: {values[column]} ({sources[column]}) is used, not {value} ({source})")
     return values, sources, list(dict.fromkeys(conflicts))
 
 
@@ -495,6 +513,13 @@ def _claims(
         except ValueError as error:
             notes.append(f"{source}: {error}; it is left out")
     return claims
+
+
+def _above(path: str) -> Iterator[str]:
+    """Yield the folders above a file, the nearest first; the last is the campaign's, an empty text."""
+    while path:
+        path = path.rpartition("/")[0]
+        yield path
 
 
 def _server_claims(server: ServerConfig, claims: list[Claim]) -> Iterator[Claim]:

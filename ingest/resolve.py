@@ -97,6 +97,10 @@ class Neighbours:
                 if number:  # a folder without a number does not disturb the count of `1` and `2`
                     self._numbers[above, words].add(number)
 
+    def holds(self, folder: str) -> bool:
+        """Return whether outputs are in a folder or below it."""
+        return folder in self.outputs or f"{folder}/" in self._entries
+
     def name(self, place: str, name: str) -> Name:
         """Return the parsed name of an output in `place`, or of a folder in `place/`, compared with the others."""
         if place not in self._names:
@@ -332,6 +336,7 @@ class Resolver:
             sha256(unpack(content.data, MAX_TEXT_BYTES)[0]).hexdigest() if is_packed(content.data) else content.sha256,
             shared=sidecar in around.shared,
             names=partial(around.names, item),
+            holds=around.holds,
         )
         if sidecar and isinstance(said, Rejected):
             return replace(context, warnings=(*context.warnings, f"sidecar {sidecar.path} cannot be used: {said}"))

@@ -113,9 +113,12 @@ def test_the_order_is_text_server_sidecar_path_defaults():
 
 
 def test_two_sources_that_disagree_are_told_and_the_better_one_is_used():
-    row, _, _ = resolve({"proto": "DHCPv6", "offered_rate": 1050})
-    assert row["protocol"] == "DHCPv4"
-    assert row["conflicts"] == ["protocol: text says DHCPv4, which is used; sidecar a/1.json says DHCPv6"]
+    row, _, _ = resolve({"proto": "DHCPv6", "backend": "memfile", "kea_version": "2.4.1"}, path="kea-2.4/mysql/1.txt")
+    assert (row["protocol"], row["backend"]) == ("DHCPv4", "memfile")
+    assert row["conflicts"] == [
+        "protocol: DHCPv4 (text) is used, not DHCPv6 (sidecar a/1.json)",
+        "backend: memfile (sidecar a/1.json) is used, not mysql (names of folders and file)",
+    ]
 
 
 def test_sources_that_agree_in_other_words_do_not_conflict():
@@ -245,11 +248,20 @@ def test_the_configuration_of_the_own_campaign_goes_before_that_of_another():
     assert resolve({"config": "a.json"}, servers=servers)[0]["server_config_id"] == "own"
 
 
-def test_without_a_word_the_configuration_that_lies_alone_above_is_the_one():
-    servers = known(config("a/kea.json"), config("b/1.json"), config("b/2.json"))
-    assert resolve(path="a/rep1/1.txt", servers=servers)[0]["server_config_id"] == "id-a/kea.json"
-    assert resolve(path="b/rep1/1.txt", servers=servers)[0]["server_config_id"] is None
-    assert resolve(path="c/1.txt", servers=servers)[0]["server_config_id"] is None
+@pytest.mark.parametrize(
+    ("path", "found", "warned"),
+    [
+        ("a/rep1/1.txt", "a/kea.json", []),
+        ("b/rep1/1.txt", None, ["2 server configurations are nearest (b/1.json, b/2.json), so none is used"]),
+        ("c/runs/1.txt", "c/etc/kea/kea.json", []),
+        ("d/1.txt", None, []),
+    ],
+)
+def test_without_a_word_the_configuration_that_lies_alone_above_is_the_one(path, found, warned):
+    servers = known(*map(config, ("a/kea.json", "b/1.json", "b/2.json", "c/etc/kea/kea.json")))
+    context = gather(path, "/data", None, servers, holds=lambda folder: "etc" not in folder)
+    assert context.own["server_config_id"] == (f"id-{found}" if found else None)
+    assert [*context.warnings] == warned
 
 
 def test_a_trial_that_was_interrupted_is_not_complete():

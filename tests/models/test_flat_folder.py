@@ -34,7 +34,9 @@ def warehouse(tmp_path_factory):
             with place.open("a") as file:
                 file.writelines(kept.get("prefix", "").format(name) + line for line in text.splitlines(keepends=True))
             for beside, said in kept.get("files", {}).items():
-                (root / layout / beside.format(name, rate, repetition)).write_text(said.format(name))
+                described = root / layout / beside.format(name, rate, repetition)
+                described.parent.mkdir(exist_ok=True)
+                described.write_text(said.format(name))
     dns = Path(__file__).parents[1] / "captures" / "dns" / "tools" / "dnsperf-ramp" / "lmdb" / "Q00300-r1"
     shutil.copytree(dns, root / "numbers/mysql/runs/threads4", ignore=shutil.ignore_patterns("*.json"))  # beside 1 to 3
     for campaign, folders in NAMED["folders"].items():
@@ -119,8 +121,15 @@ def test_set_ups_that_may_be_repetitions_are_told(warehouse):
 
 def test_where_a_value_comes_from_is_told(warehouse):
     by_order = [layout for layout, kept in LAYOUTS.items() if kept.get("by_order")]
-    told = warehouse("select distinct finding, campaign, severity from quality_findings where finding like 'runs_%'")
-    assert {*told} == {("runs_disagree", "numbered", "warning"), *(("runs_by_order", at, "info") for at in by_order)}
+    told = warehouse(
+        """select distinct finding, campaign, severity from quality_findings
+        where finding like 'runs_%' or finding = 'context_conflict'"""
+    )
+    assert {*told} == {
+        ("context_conflict", "served", "warning"),
+        ("runs_disagree", "numbered", "warning"),
+        *(("runs_by_order", at, "info") for at in by_order),
+    }
     assert warehouse(
         """select distinct context_sources['repetition'], context_sources['backend'] from trials
         where campaign in ('flat', 'described')"""
