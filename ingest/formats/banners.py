@@ -4,17 +4,20 @@ They are titles, lines of a name and its value, headings of Markdown and HTML, a
 """
 
 import json
+import math
 import re
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice, takewhile
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice, pairwise, takewhile
 from typing import Any, Final, NamedTuple
 
+from dropline.ingest import synonyms
 from dropline.ingest.formats import Report, fields
 from dropline.ingest.formats.perfdhcp_options import server
 from dropline.ingest.formats.prefixes import CLOCK, TIME
 from dropline.ingest.formats.text import MAX_TEXT_BYTES, unpack
+from dropline.ingest.names import words_of
 
 _SAMPLE: Final = 200  # lines above a report that are read
 _LONGEST: Final = 500  # characters of them
@@ -66,6 +69,9 @@ _NO_NAMES: Final = frozenset(
         *("requests", "running", "s", "start", "started", "starting", "test", "testing", "the", "to", "using", "with"),
     }
 )
+_SAID: Final = frozenset({"backend", "threading", "threads", "ha_mode", "product_version"})
+_SWITCH: Final = re.compile(r"\b(?:chang|mov|switch)\w*\b.*\bto\b", re.IGNORECASE)
+_ENDED: Final = re.compile(rf"\b{_OVER}", re.IGNORECASE)
 _COMMAND: Final = re.compile(  # of a shell, or a mere time
     rf"\++ \S|\$ |[\w.-]+@[\w.-]+:\S{{0,200}}[#$] |\[[\w.-]+@[^\]]{{1,200}}\][#$] |{_TIMED}[ \t]*\Z"
 )
@@ -130,8 +136,8 @@ def _writers(reports: Sequence[Report]) -> list[str]:
     return [_words(_PROCESS.sub(" ", writer)) if is_told else "" for writer in writers]
 
 
-def _above_each(text: bytes, reports: Sequence[Report]) -> Iterator[str]:
-    """Yield the words above each report."""
+def _above_each(text: bytes, reports: Sequence[Report]) -> list[str]:
+    """Return the words above each report."""
     lines, decoded = _lines(text), text.decode("utf-8", "replace")
     behind = {within: _lines(within.encode()) for within in {report.within.text for report in reports} - {""}}
     places = [_place(report, behind.get(report.within.text, lines)) for report in reports]
@@ -139,6 +145,7 @@ def _above_each(text: bytes, reports: Sequence[Report]) -> Iterator[str]:
     is_usual = len({*announced}) > 1 and 2 * len(announced) > len(places)
     code = [*_blocks(lines)] if any(each in text for each in _OF_BLOCKS) else []
     titles = _Titles([*fields.in_yaml(decoded)] or code or [*fields.in_csv(decoded)])
+    found: list[str] = []
     for place in places:
         announces = place.may_announce and bool(is_usual or _ANNOUNCEMENT.fullmatch(place.above[0]))
         above = [line for line in place.above[announces:] if _PAIR.fullmatch(line) or not _COMMAND.match(line)]
@@ -149,7 +156,36 @@ def _above_each(text: bytes, reports: Sequence[Report]) -> Iterator[str]:
         elif place.has_rate and not announces and (values := _VALUES.fullmatch(above[0])):
             words = _words(values[0])
         step = _words(place.above[0].lstrip("$#+ \t")) if announces else ""
-        yield f"{words} {step}".strip()
+        found.append(f"{words} {step}".strip())
+    return found if any(found) else _said(places)
+
+
+def _said(places: Sequence[_Place]) -> list[str]:
+    """Return the clear words above each ramp or repeated rate, for all reports below: `mysql` of `Switching to mysql`.
+
+    As any program may be named between two ramps, they must name several values of one column, or a switch.
+    """
+    found, own, switched, meant = [], "", False, defaultdict[str, set[Any]](set)
+    for before, place in pairwise([_Place(0, math.inf, [], False, False), *places]):
+        if (place.rate or 0) <= (before.rate or 0):
+            between = place.above[: place.line - before.line - 1]
+            line, clear = next(((line, clear) for line in between if (clear := _clear(line))), ("", {}))
+            switched |= bool(clear and _SWITCH.search(line))
+            own = " ".join({word: None for word, _ in clear.values()}) or own
+            for column, (_, value) in clear.items():
+                meant[column].add(value)
+        found.append(own)
+    return found if switched or any(len(values) > 1 for values in meant.values()) else [""] * len(places)
+
+
+def _clear(line: str) -> Mapping[str, tuple[str, Any]]:
+    """Return the words of a line that mean a value of a column, by column; none if two contradict each other."""
+    meant: dict[str, tuple[str, Any]] = {}
+    for word in words_of(line) if not _ENDED.search(line) else ():
+        for column, value in synonyms.told(word).items():
+            if meant.setdefault(column, (word, value))[1] != value:
+                return {}
+    return {column: each for column, each in meant.items() if column in _SAID}
 
 
 def _place(report: Report, lines: Sequence[bytes]) -> _Place:
