@@ -25,7 +25,7 @@ from dropline.ingest.synonyms import ALONE, UNCLEAR, normalise, told
 # Our column -> sidecar key. Several keys may set the same column; all are read.
 SIDECAR_FIELDS: Final[tuple[tuple[str, str], ...]] = (
     ("protocol", "proto"),
-    ("threading", "mode"),
+    *(("threading", key) for key in ("mode", "mt", "multi_threading", "multithreading")),
     ("threads", "server_threads"),
     ("ha_mode", "ha"),
     ("repetition", "rep"),

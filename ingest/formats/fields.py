@@ -10,6 +10,8 @@ from contextlib import suppress
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
+from dropline.ingest.synonyms import told
+
 STRING: Final = r'"(?:[^"\\]|\\.)*+"'
 OUTPUTS: Final = ("stdout", "msg", "output", "raw", "report", "result", "text")  # keys of JSON, YAML and CSV
 _OUTPUT: Final = rf"(?:[\w.-]*[._-])?(?:{'|'.join(OUTPUTS)})"
@@ -17,11 +19,14 @@ _STDOUT: Final = re.compile(rf'"{_OUTPUT}"\s*:\s*({STRING})')
 _STDOUT_LINES: Final = re.compile(rf'"{_OUTPUT}(?:_lines)?"\s*:\s*\[\s*((?:{STRING}\s*,?\s*)++)')
 _OF_OUTPUT: Final = re.compile(rf"{_OUTPUT}(?:_lines)?")
 _YAML: Final = re.compile(rf"^[ \t]*(?:- +)?{_OUTPUT}: *\|[-+\d]*[ \t]*\r?$", re.MULTILINE)
-_NO_TITLES: Final = frozenset({"", "~", "false", "null", "true"})
+_NO_TITLES: Final = frozenset({"", "~", "null"})
+_STATES: Final = dict.fromkeys(("enabled", "on", "true", "yes"), "on") | dict.fromkeys(
+    ("disabled", "false", "no", "off"), "off"
+)
 _FRACTION: Final = re.compile(r"[-+]?\d*\.\d+(?:e[-+]?\d+)?", re.IGNORECASE)
 _Token = tuple[str, str, int]  # key, value, fraction, open or close; its text; the place of a key
 _ONE: Final = re.compile(STRING)
-_TOKEN: Final = re.compile(rf"({STRING})\s*:|({STRING}|(?<![\w.+-])\d{{1,18}}(\.\d{{1,18}})?)(?=\s*[,}}\]])|[\[\]{{}}]")
+_TOKEN: Final = re.compile(rf"({STRING})\s*:|({STRING}|(?<![\w.+-])(?:false|true|\d{{1,18}}(\.\d{{1,18}})?))(?=\s*[,}}\]])|[\[\]{{}}]")
 UNTITLED: Final = re.compile(  # keys of values that belong to one process
     rf"(?:.*[_.])?(?:{'|'.join(OUTPUTS)}|stdout\w*|stderr\w*|log|cmd|command|args|argv|rc|code|exit\w*"
     r"|return\w*|status|state|p?id|uuid|ts|starte?d?|ende?d?|delta|elapsed\w*|duration\w*|seconds|secs|date\w*|time\w*"
@@ -158,9 +163,18 @@ def _titles(tokens: Iterable[_Token]) -> dict[int, str]:
     for place, (names, said) in found.items():
         told = [(key, value) for key, value in said if key not in measured][:_MOST_TOLD]
         numbered = [("rate" if key.endswith("_rate") else key, value) for key, value in told]
-        words = [f"{key}={value}" if key and value.isdecimal() else value for key, value in numbered]
-        titles[place] = " ".join([*(name for name in names if name not in shared), *words])
+        words = [_word(key, value) for key, value in numbered]
+        titles[place] = " ".join(filter(None, [*(name for name in names if name not in shared), *words]))
     return titles
+
+
+def _word(key: str, value: str) -> str:
+    """Return what is told of a value: `n=3` of a number, `mt-off` of `"mt": false`, nothing of any other false or true."""
+    if key and value.isdecimal():
+        return f"{key}={value}"
+    if (state := _STATES.get(value.lower())) and told("".join(filter(str.isalpha, f"{key}{state}".lower()))):
+        return f"{key}-{state}"
+    return "" if value.lower() in {"false", "true"} else value
 
 
 def _outputs(tokens: Iterable[_Token]) -> dict[int, tuple[list[str], list[tuple[str, str]]]]:

@@ -1,3 +1,5 @@
+{% set generators = '(?i)(^|[^a-z])(client|injector|(load[-_ ]?)?gen(erator)?|tester)[-_ ]?[0-3ab]([^0-9a-z]|$)' -%}
+
 with
 
 trials as (
@@ -528,20 +530,30 @@ set_ups_alike as (
 
 ),
 
--- servers that share the load, each with a generator of its own
-shares_of_pairs as (
+-- servers that share the load, each with a generator of its own; or generators that load one server
+shares as (
 
     select
         configuration_id,
-        count(*) over pair as servers
+        ha_mode = 'load-balancing' as is_of_pair,
+        {{ fits('unnamed_folder', "'" ~ generators ~ "'") }} as is_of_generators,
+        count(*) over pair as servers,
+        count(*) over load as generators
     from configurations
-    where origin = 'measured' and ha_mode = 'load-balancing'
+    where origin = 'measured'
     window pair as (
         partition by
             campaign,
             {{ configuration_columns_of('configurations') }},
             method,
             {{ replaced('unnamed_folder', '(?i)(node|server|peer|ha)[-_ ]?[0-9ab]|primary|secondary|partner', '#') }}
+    ),
+    load as (
+        partition by
+            campaign,
+            {{ configuration_columns_of('configurations') }},
+            method,
+            {{ replaced('unnamed_folder', generators, '#') }}
     )
 
 ),
@@ -555,8 +567,18 @@ configuration_findings as (
         'One of ' || cast(servers as string) || ' set-ups named like the servers of a pair that shares the load. If '
         || 'these were loaded at the same time, each figure is one server''s share: the pair reaches their sum, which '
         || 'is not computed, and has no ratio to a single server. For that, load both from one generator.' as detail
-    from shares_of_pairs
-    where servers > 1
+    from shares
+    where is_of_pair and servers > 1
+    union all
+    select
+        configuration_id,
+        'one_of_several_generators' as finding,
+        'info' as severity,
+        'One of ' || cast(generators as string) || ' set-ups named like traffic generators. If these loaded one '
+        || 'server at the same time, each figure is one generator''s share: the server reaches their sum, which is '
+        || 'not computed.' as detail
+    from shares
+    where is_of_generators and generators > 1
     union all
     select
         configuration_id,

@@ -119,6 +119,11 @@ def test_set_ups_that_may_be_repetitions_are_told(warehouse):
     assert ["3 set-ups differ only in numbers" in detail for (detail,) in details] == [True] * 3
 
 
+def test_generators_that_may_have_shared_a_server_are_told(warehouse):
+    told = "select campaign, severity, detail from quality_findings where finding = 'one_of_several_generators'"
+    assert [(*row, "One of 2 set-ups" in said) for *row, said in warehouse(told)] == [("two-generators", "info", True)] * 2
+
+
 def test_where_a_value_comes_from_is_told(warehouse):
     by_order = [layout for layout, kept in LAYOUTS.items() if kept.get("by_order")]
     told = warehouse(
