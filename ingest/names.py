@@ -99,9 +99,9 @@ _WHOLE: Final = {(word,) for word in _NOISE | {"all"}}  # alone, `all` is no set
 # Nor does a number after one of these words, as in `node-1`, count repetitions.
 _PLACES: Final = _QUANTITY | frozenset(
     {
-        *("box", "branch", "build", "cfg", "conf", "config", "device", "dut", "env", "gen", "generator", "host", "image"),
-        *("instance", "issue", "kernel", "lab", "machine", "mr", "node", "option", "patch", "pr", "profile", "rack"),
-        *("release", "revision", "setup", "site", "tag", "variant", "vm"),
+        *("box", "branch", "build", "cfg", "conf", "config", "device", "dut", "env", "gen", "generator", "host"),
+        *("image", "instance", "issue", "kernel", "lab", "machine", "mr", "node", "option", "patch", "pr", "profile"),
+        *("rack", "release", "revision", "setup", "site", "tag", "variant", "vm"),
     }
 )
 # In a file's name these may count the trials.

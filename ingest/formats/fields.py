@@ -26,7 +26,9 @@ _STATES: Final = dict.fromkeys(("enabled", "on", "true", "yes"), "on") | dict.fr
 _FRACTION: Final = re.compile(r"[-+]?\d*\.\d+(?:e[-+]?\d+)?", re.IGNORECASE)
 _Token = tuple[str, str, int]  # key, value, fraction, open or close; its text; the place of a key
 _ONE: Final = re.compile(STRING)
-_TOKEN: Final = re.compile(rf"({STRING})\s*:|({STRING}|(?<![\w.+-])(?:false|true|\d{{1,18}}(\.\d{{1,18}})?))(?=\s*[,}}\]])|[\[\]{{}}]")
+_TOKEN: Final = re.compile(
+    rf"({STRING})\s*:|({STRING}|(?<![\w.+-])(?:false|true|\d{{1,18}}(\.\d{{1,18}})?))(?=\s*[,}}\]])|[\[\]{{}}]"
+)
 UNTITLED: Final = re.compile(  # keys of values that belong to one process
     rf"(?:.*[_.])?(?:{'|'.join(OUTPUTS)}|stdout\w*|stderr\w*|log|cmd|command|args|argv|rc|code|exit\w*"
     r"|return\w*|status|state|p?id|uuid|ts|starte?d?|ende?d?|delta|elapsed\w*|duration\w*|seconds|secs|date\w*|time\w*"
@@ -169,7 +171,7 @@ def _titles(tokens: Iterable[_Token]) -> dict[int, str]:
 
 
 def _word(key: str, value: str) -> str:
-    """Return what is told of a value: `n=3` of a number, `mt-off` of `"mt": false`, nothing of any other false or true."""
+    """Return what a value tells: `n=3` if it is a number, `mt-off` of `"mt": false`, nothing of other false or true."""
     if key and value.isdecimal():
         return f"{key}={value}"
     if (state := _STATES.get(value.lower())) and told("".join(filter(str.isalpha, f"{key}{state}".lower()))):

@@ -65,7 +65,7 @@ def test_sources_that_disagree_are_told(tree):
     (tree / SIDECAR).write_text(json.dumps(sidecar | {"backend": "mysql"}))
     told = show(tree / OUTPUT)
     (conflict,) = told.trials[0].row["conflicts"]
-    assert conflict.startswith("backend: server configuration ")
+    assert conflict.startswith("backend: memfile (server configuration ")
     assert f"conflict: {conflict}" in told.text()
 
 

@@ -120,8 +120,11 @@ def test_set_ups_that_may_be_repetitions_are_told(warehouse):
 
 
 def test_generators_that_may_have_shared_a_server_are_told(warehouse):
-    told = "select campaign, severity, detail from quality_findings where finding = 'one_of_several_generators'"
-    assert [(*row, "One of 2 set-ups" in said) for *row, said in warehouse(told)] == [("two-generators", "info", True)] * 2
+    told = warehouse(
+        """select campaign, severity, detail like 'One of 2 set-ups%' from quality_findings
+        where finding = 'one_of_several_generators'"""
+    )
+    assert told == [("two-generators", "info", True)] * 2
 
 
 def test_where_a_value_comes_from_is_told(warehouse):
