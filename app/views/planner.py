@@ -211,7 +211,7 @@ def _ask(parameter: planner.Parameter, width: int | Literal["stretch"] = "stretc
         width=width,
     )
     value = planner.parsed(parameter.name, text or "0")
-    return int(value) if value.is_integer() else value
+    return int(value) if value.is_integer() and value < 1e15 else value
 
 
 def _unseen(parameter: planner.Parameter) -> float:
