@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +15,7 @@ from dropline.ingest.context import WATCHED, Context, ServerConfig, ServerConfig
 from dropline.ingest.formats import Rejected
 from dropline.ingest.schema import OBSERVATIONS, TRIALS
 
+CASES = yaml.safe_load(Path(__file__).with_name("context.yml").read_text())
 EXAMPLE = Path(__file__).parents[2] / "examples" / "kea-2.2-ha"
 SIDECAR = "runs/v4_mt4_memfile_hot-standby/rep1/rate1050.json"
 OUTPUT = SIDECAR.replace(".json", ".txt")
@@ -182,20 +184,7 @@ def test_own_sidecar_fields_replace_the_known_ones_and_values_are_translated():
     assert (row["backend"], row["protocol"], row["conflicts"]) == ("postgresql", "DHCPv4", [])
 
 
-@pytest.mark.parametrize(
-    ("path", "repetition", "folder"),
-    [
-        ("runs/a/rep3/1.txt", 3, "runs/a"),
-        ("a/run-12/1.txt", 12, "a"),
-        ("Rep1/a/repetition_2/1.txt", 2, "a"),
-        ("runs/1.txt", None, "runs"),
-        ("warm-2/r2/1.txt", 2, "warm-2"),
-        ("ramp-r3_20261120-130142/1.txt", 3, "ramp"),
-        ("dell-r340/1.txt", None, "dell-r340"),
-        ("rep/1.txt", None, "rep"),
-        ("1.txt", None, "."),
-    ],
-)
+@pytest.mark.parametrize(("path", "repetition", "folder"), [(path, *told) for path, told in CASES["folders"].items()])
 def test_folders_of_repetitions_count_and_do_not_name_the_set_up(path, repetition, folder):
     row, sources, _ = resolve(path=path, level=0 if repetition else None)
     assert (row.get("repetition"), sources.get("repetition")) == (repetition, "path" if repetition else None)
@@ -218,22 +207,7 @@ def test_the_default_threading_of_a_kea_follows_its_version(version, told):
     assert "threading" not in resolve({}, servers=servers)[0]
 
 
-@pytest.mark.parametrize(
-    ("sidecar", "found", "warned"),
-    [
-        ({"config": "elsewhere.json", "config_sha256": "1"}, "configs/a.json", ""),
-        ({"config": ["configs/b.json", "x"], "config_sha256": ["2", "3"]}, "configs/b.json", ""),
-        ({"config": "configs/a.json"}, "configs/a.json", ""),
-        ({"config": "./configs/a.json"}, "configs/a.json", ""),
-        ({"config": "configs/a.json", "config_sha256": "9"}, "configs/a.json", "SHA-256"),
-        ({"config": "nfigs/a.json"}, None, "not among"),
-        ({"config": "../../etc/passwd"}, None, "not among"),
-        ({"config": "/etc/passwd"}, None, "not among"),
-        ({"config": "c.json"}, None, "matches 2"),
-        ({"config": None}, None, ""),
-        ({"config": 7, "config_sha256": [[]]}, None, ""),
-    ],
-)
+@pytest.mark.parametrize(("sidecar", "found", "warned"), CASES["named configurations"])
 def test_a_servers_configuration_is_found_by_digest_then_by_path(sidecar, found, warned):
     servers = known(
         config("configs/a.json", "1"), config("configs/b.json", "2"), config("x/c.json", "4"), config("y/c.json", "5")
@@ -248,15 +222,7 @@ def test_the_configuration_of_the_own_campaign_goes_before_that_of_another():
     assert resolve({"config": "a.json"}, servers=servers)[0]["server_config_id"] == "own"
 
 
-@pytest.mark.parametrize(
-    ("path", "found", "warned"),
-    [
-        ("a/rep1/1.txt", "a/kea.json", []),
-        ("b/rep1/1.txt", None, ["2 server configurations are nearest (b/1.json, b/2.json), so none is used"]),
-        ("c/runs/1.txt", "c/etc/kea/kea.json", []),
-        ("d/1.txt", None, []),
-    ],
-)
+@pytest.mark.parametrize(("path", "found", "warned"), CASES["placed configurations"])
 def test_without_a_word_the_configuration_that_lies_alone_above_is_the_one(path, found, warned):
     servers = known(*map(config, ("a/kea.json", "b/1.json", "b/2.json", "c/etc/kea/kea.json")))
     context = gather(path, "/data", None, servers, holds=lambda folder: "etc" not in folder)
@@ -280,16 +246,7 @@ def test_times_and_exit_code_of_one_process_are_not_given_to_several_reports():
     assert (row["backend"], row["conflicts"]) == ("memfile", [])
 
 
-@pytest.mark.parametrize(
-    "sidecar",
-    [
-        {"server_threads": "many"},
-        {"start_utc": "yesterday"},
-        {"lease_db_wiped_before": 3},
-        {"rep": 10**30},
-        {"backend": ["a"]},
-    ],
-)
+@pytest.mark.parametrize("sidecar", CASES["senseless"])
 def test_a_value_that_makes_no_sense_is_left_out_and_told(sidecar):
     _, sources, context = resolve(sidecar)
     assert set(sources) == {"protocol", "scenario", "offered_rate", "name_words"}
