@@ -4,11 +4,10 @@ They are titles, lines of a name and its value, headings of Markdown and HTML, a
 """
 
 import json
-import math
 import re
 from bisect import bisect_left
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice, pairwise, takewhile
 from typing import Any, Final, NamedTuple
 
@@ -87,6 +86,17 @@ class _Place(NamedTuple):
     may_announce: bool  # the nearest line says what is done next, perhaps, and nothing clearer
 
 
+_TOP: Final = _Place(0, None, [], False, False)
+
+
+class _Clear(NamedTuple):
+    """A word that has one meaning, and whether its line tells of a switch."""
+
+    word: str
+    value: Any
+    is_switch: bool
+
+
 class _Titles:
     """Titles that are for all reports below them, until others of their kind."""
 
@@ -161,31 +171,33 @@ def _above_each(text: bytes, reports: Sequence[Report]) -> list[str]:
 
 
 def _said(places: Sequence[_Place]) -> list[str]:
-    """Return the clear words above each ramp or repeated rate, for all reports below: `mysql` of `Switching to mysql`.
+    """Return the clear words between the reports, each for all reports below until another: `Switching to mysql`.
 
-    As any program may be named between two ramps, they must name several values of one column, or a switch.
+    As any program may be named between two reports, they must name several values of one column, or a switch.
     """
-    found, own, switched, meant = [], "", False, defaultdict[str, set[Any]](set)
-    for before, place in pairwise([_Place(0, math.inf, [], False, False), *places]):
-        if (place.rate or 0) <= (before.rate or 0):
-            between = place.above[: place.line - before.line - 1]
-            line, clear = next(((line, clear) for line in between if (clear := _clear(line))), ("", {}))
-            switched |= bool(clear and _SWITCH.search(line))
-            own = " ".join({word: None for word, _ in clear.values()}) or own
-            for column, (_, value) in clear.items():
-                meant[column].add(value)
-        found.append(own)
-    return found if switched or any(len(values) > 1 for values in meant.values()) else [""] * len(places)
+    clear = [_clear(place.above[: place.line - before.line - 1]) for before, place in pairwise([_TOP, *places])]
+    meant = {column: {each[column].value for each in clear if column in each} for column in _SAID}
+    told = {column for column, values in meant.items() if len(values) > 1}
+    found, own = [], dict[str, str]()
+    for each in clear:
+        own |= {column: said.word for column, said in each.items() if column in told or said.is_switch}
+        found.append(" ".join(dict.fromkeys(own.values())))
+    return found
 
 
-def _clear(line: str) -> Mapping[str, tuple[str, Any]]:
-    """Return the words of a line that mean a value of a column, by column; none if two contradict each other."""
-    meant: dict[str, tuple[str, Any]] = {}
-    for word in words_of(line) if not _ENDED.search(line) else ():
-        for column, value in synonyms.told(word).items():
-            if meant.setdefault(column, (word, value))[1] != value:
-                return {}
-    return {column: each for column, each in meant.items() if column in _SAID}
+def _clear(lines: Iterable[str]) -> dict[str, _Clear]:
+    """Return what lines say in clear words, by column, the nearest first; one that contradicts itself says nothing."""
+    found: dict[str, _Clear] = {}
+    for line in lines:
+        is_switch = bool(_SWITCH.search(line))
+        said = [
+            (column, _Clear(word, value, is_switch))
+            for word in (words_of(line) if not _ENDED.search(line) else ())
+            for column, value in synonyms.told(word).items()
+        ]
+        if all(dict(said)[column].value == each.value for column, each in said):
+            found = {column: each for column, each in said if column in _SAID} | found
+    return found
 
 
 def _place(report: Report, lines: Sequence[bytes]) -> _Place:
