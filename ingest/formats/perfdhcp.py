@@ -24,7 +24,14 @@ from dropline.ingest.formats.perfdhcp_lines import (
     clean_counters,
     recognise,
 )
-from dropline.ingest.formats.perfdhcp_options import EXCHANGES, UNKNOWN_OPTIONS, Options, parse_command, parse_options
+from dropline.ingest.formats.perfdhcp_options import (
+    EXCHANGES,
+    NEARLY_WHOLE,
+    UNKNOWN_OPTIONS,
+    Options,
+    parse_command,
+    parse_options,
+)
 from dropline.ingest.formats.text import (
     MAX_SERIES,
     MAX_TEXT_BYTES,
@@ -196,6 +203,7 @@ def _report(trial: Process) -> Report:
         options = parse_options(trial.arguments)  # as `-x a` decodes them
     gave_up = options is not None and _gave_up(trial, options)
     faults = _faults(trial, options, gave_up=gave_up)
+    stopped = trial.interrupted or _is_stopped(trial, options)
     slots = _slots(trial, options)
     if trial.width and not slots:
         faults.append("The interim lines are left out: it is not known which exchanges they count.")
@@ -204,7 +212,7 @@ def _report(trial: Process) -> Report:
         trial.observe("distinct_addresses", len(set(addresses)), "leases", label)
     return Report(
         line=trial.line,
-        facts={**_facts(trial, options, gave_up=gave_up), "completed": not (faults or trial.interrupted)},
+        facts={**_facts(trial, options, gave_up=gave_up), "completed": not (faults or stopped)},
         exchanges=trial.exchanges,
         intervals=_intervals(trial, slots, options.report_s if options else None),
         observations=trial.observations,
@@ -301,6 +309,13 @@ def _gave_up(trial: Process, options: Options) -> bool:
     return any(row["drops"] for row in trial.exchanges) or bool(options.duration_s and options.wait_s)
 
 
+def _is_stopped(trial: Process, options: Options | None) -> bool:
+    """Return whether a trial ran for less than its period without a limit that explains it."""
+    if not options or not options.duration_s or not trial.rate or options.most_drops:
+        return False
+    return _ran_s(trial) < NEARLY_WHOLE * options.duration_s
+
+
 def _is_loss_known(trial: Process, options: Options) -> bool:
     """Return whether a trial that -D ended lost something after the drop time, rather than under way."""
     waited_s = _sent_for_s(trial, options) + options.wait_s
@@ -342,6 +357,8 @@ def _notes(trial: Process, options: Options | None, *, gave_up: bool) -> list[st
         notes.append(UNKNOWN_OPTIONS)
     if trial.interrupted:
         notes.append("The trial was interrupted by Ctrl-C.")
+    elif options and _is_stopped(trial, options):
+        notes.append(f"The trial was stopped after {_ran_s(trial):.3g} of {options.duration_s:g} s.")
     if max(trial.interim_lines, len(trial.observations)) >= MAX_SERIES:
         notes.append(f"Only the first {MAX_SERIES} interim lines and packets are kept.")
     if _is_avalanche(trial) and any(row["drops"] for row in trial.exchanges):

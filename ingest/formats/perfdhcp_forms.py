@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from dropline.ingest.formats import Row
 from dropline.ingest.formats.perfdhcp_lines import COUNTERS, DELAY_KEYS, DELAYS, INTERIM, PLACES
 from dropline.ingest.formats.perfdhcp_lines import START as FIRST
-from dropline.ingest.formats.perfdhcp_options import Options, parse_command
+from dropline.ingest.formats.perfdhcp_options import NEARLY_WHOLE, Options, parse_command
 
 START: Final = b"Running: perfdhcp -"
 
@@ -106,6 +106,8 @@ class Form:
         if interims.shape[2] > 1:
             fits &= (np.diff(interims[0, :, :, 0], axis=1) >= 0).all(axis=1)
         told = [_told(text[_COMMAND : text.index(b"\n")]) for text in texts]
+        planned_s = np.array([each.options.duration_s or 0.0 for each in told])
+        fits &= figures["received"][min(1, width - 1)] >= NEARLY_WHOLE * planned_s * rate
         by_report = np.arange(n * width).reshape(width, n).T.ravel()
         printed = words.slice((3 + _FIGURES.index("drop_ratio_printed") * width) * n, width * n)
         columns = {name: found.T.ravel() for name, found in figures.items()}

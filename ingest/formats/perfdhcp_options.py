@@ -28,6 +28,7 @@ EXCHANGES: Final[dict[str, tuple[str, str, str, str]]] = {
 _ADDRESS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]*:[0-9a-f:.]+", re.ASCII | re.IGNORECASE)
 _FLAGS: Final = frozenset("hvV46iBc1u")
 _DEFAULT_DROP_TIME_S: Final = 1.0
+NEARLY_WHOLE: Final = 0.95  # of its period; a trial that ran for less was stopped
 _IGNORED_BY_AVALANCHE: Final = ("r", "p", "n", "t", "d", "W")
 
 # Option -> its text in the method, and the default value.
