@@ -78,7 +78,7 @@ _DIGESTED: Final = json.JSONEncoder(sort_keys=True, default=str, separators=(","
 
 Claim = tuple[str, Any, str]
 """A value that one source gives for a column: (column, value, source)."""
-Names = tuple[Name | None, int | None, tuple[tuple[int, Name], ...], Sequence[str]]
+Names = tuple[Name | None, int | None, tuple[tuple[int, Name | None], ...], Sequence[str]]
 """`name`, `level` and `folders` of a Context, and clear words that the names have by others beside them."""
 WATCHED: Final = ("host", "label", "metric", "unit", "value")  # of schema.OBSERVATIONS, in the order of `_digested`
 Watched = tuple[str | None, str | None, str, str, float]
@@ -108,7 +108,8 @@ class Context:
     shared: bool = False  # whether the sidecar belongs to the outputs of several processes
     name: Name | None = None  # of the output, if no path template matches and the name may contain more than a rate
     level: int | None = None  # index in the path of the folder whose number counts repetitions
-    folders: tuple[tuple[int, Name], ...] = ()  # index and name of each folder whose name may contain the rate
+    # Index and name of each folder whose name may contain the rate; without a name, another number equals it.
+    folders: tuple[tuple[int, Name | None], ...] = ()
     match: re.Match[str] | None = None  # of a path template, with a group for each column
 
     def sha256(self) -> str:
@@ -203,14 +204,19 @@ class Context:
             return said.words or ""
 
         left = beside_fields(self.path, self.match, sources, rates)
-        if self.level is not None and sources.get("repetition") != "path":
-            _, label, before, digits = level(self.path.split("/")[self.level])
+        levels = [level(name) for name in self.path.split("/")]
+        if self.level is not None and self.name and self.name.repeats(rates):  # then the folder is a set-up
+            left[self.level] = levels[self.level].text
+        elif self.level is not None and sources.get("repetition") != "path":
+            _, label, before, digits = levels[self.level]
             count = int(digits)
             if not label and count not in rates and resolved.setdefault("repetition", count) == count:
                 left[self.level] = before
                 sources.setdefault("repetition", "path")
         for at, name in self.folders:
-            if name.own(rates):
+            if name is None:
+                left[at] = levels[at].text
+            elif name.own(rates):
                 left[at] = beside(name, "path", rates, "").replace(" ", "-")
         folder = context_path(self.path, resolved, left)
         above = self.path.rpartition("/")[0]

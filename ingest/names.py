@@ -133,6 +133,7 @@ class Name(NamedTuple):
 
     tokens: tuple[_Parts, ...]  # its words in lower case, without ending and time, each split into letters and numbers
     counting: tuple[Slot, ...] = ()  # the numbers that count without a gap over the names of the same form
+    several: tuple[Slot, ...] = ()  # those of them that are not the same in all names
     paired: tuple[tuple[Slot, Slot], ...] = ()  # two numbers that always go together: the second adds nothing
 
     @property
@@ -162,10 +163,24 @@ class Name(NamedTuple):
         words = [word for at in range(len(self.tokens)) if (word := self._word(at, dropped)) and not known(word)]
         return Said(" ".join(words) or None, said)
 
+    def repeats(self, rates: Collection[float]) -> bool:
+        """Return whether a number besides the rate counts repetitions, or any number if there is no rate."""
+        own = self.own(rates)
+        steps = {two for one, two in self.paired if one in own}
+        return bool(own or not rates) and self._repetition(own, steps, lambda _: False) in self.several
+
     def own(self, rates: Collection[float]) -> set[Slot]:
-        """Return the numbers that are the rate, without one that equals it by chance: `1000rps_1000clients`."""
+        """Return the numbers that are the rate, without one that equals it by chance.
+
+        The rate has a unit or label (`1000rps_1000clients`), or is not behind another word (`zones-1000-1000`).
+        """
         slots = [*_slots(self.tokens)]
-        equal = {slot for slot, number in slots if number in rates}
+        equal = {
+            slot
+            for rate in rates
+            if (same := {slot for slot, number in slots if number == rate})
+            for slot in ({(at, n) for at, n in same if not n and not self._is_of_word(at)} or same)
+        }
         if not equal:  # the report may have measured what was asked for: a rate with decimals
             measured = [rate for rate in rates if rate % 1]
             equal = {at for at, number in slots if any(abs(number - each) <= _CLOSE * each for each in measured)}
@@ -200,6 +215,11 @@ class Name(NamedTuple):
     def _is_behind(self, words: Collection[str], at: int) -> bool:
         before = self.tokens[at - 1] if at else ()
         return len(before) == 1 and before[0] in words  # in `2cpu-1`, it has its number
+
+    def _is_of_word(self, at: int) -> bool:
+        """Return whether a number belongs to the word before it: `zones-1000`, but not `rate-1000`, `zones-1000rps`."""
+        (before,) = self.tokens[at - 1] if at and len(self.tokens[at - 1]) == 1 else ("",)
+        return before.isalpha() and before not in _RATE_BEFORE and not _is_rate(self.tokens[at])
 
     def _counted(self, at: int, words: Collection[str]) -> Slot | None:
         """Return the number in a token such as `rep2`, or in the one after the word `rep`."""
@@ -253,8 +273,9 @@ def names(files: Iterable[str]) -> dict[str, Name]:
         ones = {slot: ["1"] if slot[0] in first else [] for slot in slots}
         count = numbered | {at for at in slots if counts([*values[at], *ones[at]]) or _count_all(values[at])}
         counting = tuple(slot for slot in slots if slot in count)
+        several = tuple(slot for slot in counting if len({*values[slot]}) > 1)
         paired = tuple((one, two) for one in slots for two in slots if one != two and _goes(one, two, values, counting))
-        found |= {file: Name(tokens, counting, paired) for file, tokens in those}
+        found |= {file: Name(tokens, counting, several, paired) for file, tokens in those}
     return found
 
 

@@ -4,7 +4,7 @@ import os.path
 import re
 from bisect import bisect
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from functools import lru_cache, partial
 from hashlib import sha256
@@ -19,7 +19,7 @@ from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable
 from dropline.ingest.formats import READERS, Reject, Rejected, Row, contents, perfdhcp, recognise
 from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_packed, unpack
 from dropline.ingest.lake import Key, Version
-from dropline.ingest.names import Name, level, level_counts, names, words_of
+from dropline.ingest.names import Name, level, level_counts, names, numbers, words_of
 from dropline.ingest.rows import (
     Content,
     Outcome,
@@ -109,16 +109,25 @@ class Neighbours:
 
     def names(self, item: Found) -> Names:
         """Return what the names of an output and its folders say, compared with others."""
-        own, counting, rated = self.name(item.folder, item.name), None, []
+        own, counting = self.name(item.folder, item.name), None
+        rated: list[tuple[int, Name | None]] = []
         for at, (above, name) in enumerate(_levels(item.folder)):
             _, _, words, number = level(name)
             if number and level_counts(name, above.rpartition("/")[2], self._numbers[above, words]):
                 counting = at
-            if _LARGE.search(name) and not name.isdecimal():
+            if self._is_setting(f"{above}/{name}".removeprefix("/"), numbers(name) & numbers(item.name)):
+                rated.append((at, None))
+            elif _LARGE.search(name) and not name.isdecimal():
                 parsed = self.name(f"{above}/", name)
                 if not parsed.is_plain:
                     rated.append((at, parsed))
         return None if own.is_plain else own, counting, tuple(rated), self._contrasts(item)
+
+    def _is_setting(self, folder: str, also: Set[float]) -> bool:
+        """Return whether a folder's numbers, which an output in it has `also`, are no rates: others in it lack them."""
+        below = (outputs for place, outputs in self.outputs.items() if f"{place}/".startswith(f"{folder}/"))
+        names = (output.name for outputs in below if also for output in outputs.values())
+        return any(also.isdisjoint(numbers(name)) for name in names)
 
     def _contrasts(self, item: Found) -> list[str]:
         """Return a clear word for each word in the names of an output that others beside it explain.
