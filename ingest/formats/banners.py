@@ -20,6 +20,7 @@ from dropline.ingest.names import words_of
 
 _SAMPLE: Final = 200  # lines above a report that are read
 _LONGEST: Final = 500  # characters of them
+_SEVERAL: Final = 3  # reports
 _ABOVE: Final = 12  # lines above a report, among them commands
 _MARKS: Final = " \t=#*~<-"  # around a title
 _TIMED: Final = rf"[ \t#=*-]*[\[(]?{TIME}[\])]?"
@@ -59,12 +60,30 @@ _CLEAR: Final = (_PAIR, _TIMED_NAME, _VALUES)
 _RULE: Final = re.compile(r"[\W_]*|(?:date|time|started)\b.*", re.IGNORECASE)
 _OTHER: Final = re.compile(  # than a set-up, a rate or a repetition
     rf"{TIME}|{CLOCK}|(?<=\d)[ \t]*(?:/|of)[ \t]*\d+|/s\b|per second|[:/|\"']"
-    r"|\b(?:backend|config|ha|ha_mode|mode|product|protocol|server|set_?up|threading)=|=",
+    r"|\brc=\d+|\b(?:backend|config|ha|ha_mode|mode|product|protocol|server|set_?up|threading)=|=",
     re.IGNORECASE,
 )
 _NO_NAMES: Final = frozenset(
     {
-        *("a", "an", "and", "at", "begin", "benchmark", "for", "in", "leases", "of", "on", "perf", "queries"),
+        *(
+            "a",
+            "an",
+            "and",
+            "at",
+            "begin",
+            "benchmark",
+            "completed",
+            "done",
+            "ended",
+            "finished",
+            "for",
+            "in",
+            "leases",
+            "of",
+            "on",
+            "perf",
+            "queries",
+        ),
         *("requests", "running", "s", "start", "started", "starting", "test", "testing", "the", "to", "using", "with"),
     }
 )
@@ -151,10 +170,23 @@ def _above_each(text: bytes, reports: Sequence[Report]) -> list[str]:
     lines, decoded = _lines(text), text.decode("utf-8", "replace")
     behind = {within: _lines(within.encode()) for within in {report.within.text for report in reports} - {""}}
     places = [_place(report, behind.get(report.within.text, lines)) for report in reports]
+    code = [*_blocks(lines)] if any(each in text for each in _OF_BLOCKS) else []
+    blocks = [*fields.in_yaml(decoded)] or code or [*fields.in_csv(decoded)]
+    found = _titled(places, blocks)
+    below: list[_Place] = []
+    if not (found[0] or blocks or behind) and len(places) >= _SEVERAL:  # perhaps each title is below its report
+        ends = [*(place.line for place in places[1:]), len(lines) + 1]
+        below = [_place(report, [*lines, b""], end) for report, end in zip(reports, ends, strict=True)]
+        told = [_titled([place], [])[0] for place in below]
+        found = told if all(told) else found
+    return found if any(found) else _said(places, below)
+
+
+def _titled(places: Sequence[_Place], blocks: Sequence[tuple[int, int, str]]) -> list[str]:
+    """Return the words of the titles above each report."""
     announced = [place.rate for place in places if place.may_announce]
     is_usual = len({*announced}) > 1 and 2 * len(announced) > len(places)
-    code = [*_blocks(lines)] if any(each in text for each in _OF_BLOCKS) else []
-    titles = _Titles([*fields.in_yaml(decoded)] or code or [*fields.in_csv(decoded)])
+    titles = _Titles(blocks)
     found: list[str] = []
     for place in places:
         announces = place.may_announce and bool(is_usual or _ANNOUNCEMENT.fullmatch(place.above[0]))
@@ -167,15 +199,18 @@ def _above_each(text: bytes, reports: Sequence[Report]) -> list[str]:
             words = _words(values[0])
         step = _words(place.above[0].lstrip("$#+ \t")) if announces else ""
         found.append(f"{words} {step}".strip())
-    return found if any(found) else _said(places)
+    return found
 
 
-def _said(places: Sequence[_Place]) -> list[str]:
+def _said(places: Sequence[_Place], below: Sequence[_Place]) -> list[str]:
     """Return the clear words between the reports, each for all reports below until another: `Switching to mysql`.
 
-    As any program may be named between two reports, they must name several values of one column, or a switch.
+    They are for the report above if all have some below. As any program may be named between two reports, they must
+    name several values of one column, or a switch.
     """
     clear = [_clear(place.above[: place.line - before.line - 1]) for before, place in pairwise([_TOP, *places])]
+    after = [_clear(end.above[: end.line - place.line - 1]) for place, end in zip(places, below, strict=False)]
+    clear = after if after and all(after) and not clear[0] else clear
     meant = {column: {each[column].value for each in clear if column in each} for column in _SAID}
     told = {column for column, values in meant.items() if len(values) > 1}
     found, own = [], dict[str, str]()
@@ -200,12 +235,14 @@ def _clear(lines: Iterable[str]) -> dict[str, _Clear]:
     return found
 
 
-def _place(report: Report, lines: Sequence[bytes]) -> _Place:
-    rate, above = report.facts.get("offered_rate"), _above(lines[max(report.line - _SAMPLE, 0) : report.line])
+def _place(report: Report, lines: Sequence[bytes], begin: int = 0) -> _Place:
+    """Return the place of a report, or one below it, before the line `begin`."""
+    line = begin or report.line
+    rate, above = report.facts.get("offered_rate"), _above(lines[max(line - _SAMPLE, 0) : line])
     nearest, has_rate = above[0], rate in _rates(above[0])
     is_clear = _TITLE.fullmatch(nearest.rstrip(_MARKS)) or any(form.fullmatch(nearest) for form in _CLEAR)
     may_announce = has_rate and not is_clear and not _NO_ANNOUNCEMENT.search(nearest)
-    return _Place(report.line, rate, above, has_rate, may_announce)
+    return _Place(line, rate, above, has_rate, may_announce)
 
 
 def _target(report: Report) -> Any:
