@@ -178,7 +178,7 @@ def _above_each(text: bytes, reports: Sequence[Report]) -> list[str]:
         ends = [*(place.line for place in places[1:]), len(lines) + 1]
         below = [_place(report, [*lines, b""], end) for report, end in zip(reports, ends, strict=True)]
         told = [_titled([place], [])[0] for place in below]
-        found = told if all(told) else found
+        found = told if all(told) and len({*told}) > 1 else found
     return found if any(found) else _said(places, below)
 
 
@@ -209,7 +209,7 @@ def _said(places: Sequence[_Place], below: Sequence[_Place]) -> list[str]:
     name several values of one column, or a switch.
     """
     clear = [_clear(place.above[: place.line - before.line - 1]) for before, place in pairwise([_TOP, *places])]
-    after = [_clear(end.above[: end.line - place.line - 1]) for place, end in zip(places, below, strict=False)]
+    after = [_clear(place.above) for place in below]
     clear = after if after and all(after) and not clear[0] else clear
     meant = {column: {each[column].value for each in clear if column in each} for column in _SAID}
     told = {column for column, values in meant.items() if len(values) > 1}
@@ -237,8 +237,8 @@ def _clear(lines: Iterable[str]) -> dict[str, _Clear]:
 
 def _place(report: Report, lines: Sequence[bytes], begin: int = 0) -> _Place:
     """Return the place of a report, or one below it, before the line `begin`."""
-    line = begin or report.line
-    rate, above = report.facts.get("offered_rate"), _above(lines[max(line - _SAMPLE, 0) : line])
+    line, top = begin or report.line, report.line if begin else 0
+    rate, above = report.facts.get("offered_rate"), _above(lines[max(line - _SAMPLE, top) : line])
     nearest, has_rate = above[0], rate in _rates(above[0])
     is_clear = _TITLE.fullmatch(nearest.rstrip(_MARKS)) or any(form.fullmatch(nearest) for form in _CLEAR)
     may_announce = has_rate and not is_clear and not _NO_ANNOUNCEMENT.search(nearest)
