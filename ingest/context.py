@@ -20,7 +20,7 @@ from dropline.ingest.formats.text import mapping, real
 from dropline.ingest.names import Name, level, named_rates, numbers, split, words_of
 from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.servers import kea
-from dropline.ingest.synonyms import ALONE, UNCLEAR, normalise, told
+from dropline.ingest.synonyms import ALONE, BACKENDS, UNCLEAR, normalise, told
 
 # Our column -> sidecar key. Several keys may set the same column; all are read.
 SIDECAR_FIELDS: Final[tuple[tuple[str, str], ...]] = (
@@ -31,6 +31,7 @@ SIDECAR_FIELDS: Final[tuple[tuple[str, str], ...]] = (
     ("repetition", "rep"),
     ("repetition", "repeat"),
     ("product_version", "kea_version"),
+    ("product_version", "server_version"),
     ("tool_version", "perfdhcp_version"),
     ("tool_version", "tool_commit"),
     ("offered_rate", "pps"),
@@ -66,6 +67,7 @@ _SET_UP: Final = frozenset({"backend", "threading", "scenario"})  # a source of 
 _IN_NAMES: Final = ("product", "product_version", "backend", "threading", "threads", "ha_mode")
 MAX_OBSERVATIONS: Final = 1000
 SERVERS: Final = ("config", "server_config", "config_sha256")  # keys of a sidecar that name a server's configuration
+VAGUE: Final = ("version", "database", "db")  # keys of a sidecar that may also mean something else
 METRICS: Final = (
     *((metric, "s") for metric in ("perfdhcp_cpu_s", "server_cpu_s", "db_cpu_s", "other_cpu_s")),
     *(("loadavg_before", "processes"), ("server_deaths", "deaths")),
@@ -328,6 +330,7 @@ def gather(
         if any(column == "product" for column, _, _ in claims) or contents.get("product"):
             # Then `server` is a machine's name or an address family, or repeats the product.
             fields = [field for field in fields if field != ("product", "server")]
+        fields = [*fields, *_clear_fields(contents)]
         said = ((column, _at(contents, key) if "." in key else contents.get(key)) for column, key in fields)
         claims += _claims([each for each in said if each[1] is not None], source, values, notes)
         known = {column for column, *_ in claims}
@@ -490,6 +493,13 @@ def sidecar_fields(campaign: Campaign | None) -> Iterable[tuple[str, str]]:
     """Return (column, key) of all values that are read from a sidecar."""
     own = campaign.sidecar_fields if campaign else {}
     return [*own.items(), *((c, key) for c, key in SIDECAR_FIELDS if c not in own)] if own else SIDECAR_FIELDS
+
+
+def _clear_fields(contents: Row) -> Iterator[tuple[str, str]]:
+    """Yield (column, key) of those VAGUE keys whose value is clear."""
+    if (contents.get("product") or contents.get("server")) and _VERSIONS.fullmatch(str(contents.get("version"))):
+        yield "product_version", "version"
+    yield from (("backend", key) for key in VAGUE[1:] if str(contents.get(key)).lower() in BACKENDS)
 
 
 def _at(contents: Row, key: str) -> Any:

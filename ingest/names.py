@@ -97,15 +97,18 @@ _NOISE: Final = frozenset(
 ) - {"no"}
 _WHOLE: Final = {(word,) for word in _NOISE | {"all"}}  # alone, `all` is no set-up: all.log, all-results.txt
 # Nor does a number after one of these words, as in `node-1`, count repetitions.
-_PLACES: Final = _QUANTITY | frozenset(
+PLACES: Final = _QUANTITY | frozenset(
     {
-        *("box", "branch", "build", "cfg", "conf", "config", "device", "dut", "env", "gen", "generator", "host"),
-        *("image", "instance", "issue", "kernel", "lab", "machine", "mr", "node", "option", "patch", "pr", "profile"),
-        *("rack", "release", "revision", "setup", "site", "tag", "variant", "vm"),
+        *("box", "branch", "build", "cfg", "conf", "config", "customer", "day", "delay", "device", "dut", "env"),
+        *("fsync", "gen", "generator", "hook", "hooks", "host", "hosts", "image", "instance", "instances", "issue"),
+        *("kernel", "lab", "link", "links", "loglevel", "machine", "mr", "nic", "nics", "node", "nodes", "option"),
+        *("partitions", "patch", "pod", "pods", "pr", "processes", "profile", "rack", "relay", "relays", "release"),
+        *("replica", "replicas", "revision", "set", "setup", "shard", "shards", "site", "sync", "tag", "test"),
+        *("variant", "variante", "view", "views", "vlan", "vlans", "vm", "week", "zone", "zones"),
     }
 )
 # In a file's name these may count the trials.
-_SET_UPS: Final = _PLACES | {"case", "level", "phase", "rate", "scenario", "step"}
+_SET_UPS: Final = PLACES | {"case", "level", "phase", "rate", "scenario", "step"}
 _MOST: Final = 999  # repetitions
 _SEVERAL: Final = 5  # names
 _CLOSE: Final = 0.01
@@ -208,7 +211,7 @@ class Name(NamedTuple):
         meant = [at for at in left if self.tokens[at][0] not in _NOISE]
         meant = [at for at in meant if self.tokens[at][0].isdecimal() or not known("".join(self.tokens[at]))]
         for at in (*meant[-1:], *meant[:1]):
-            if len(self.tokens[at]) == 1 and self.tokens[at][0].isdecimal() and not self._is_behind(_PLACES, at):
+            if len(self.tokens[at]) == 1 and self.tokens[at][0].isdecimal() and not self._is_behind(PLACES, at):
                 return (at, 0)
         return None
 

@@ -20,6 +20,7 @@ from dropline.ingest.campaign import Campaign, slug
 from dropline.ingest.context import (
     SERVERS,
     SIDECAR_OF,
+    VAGUE,
     WATCHED,
     Watched,
     beside_fields,
@@ -43,7 +44,7 @@ _OWN: Final = frozenset({"offered_rate", "started_at", "ended_at", "command"})  
 _TIMES: Final = ("started_at", "ended_at")
 _OF_ROW: Final = frozenset({*_TIMES, "repetition"})  # own values that the report itself does not have
 _MAX_RATE: Final = 1e12
-_ALSO_SAID: Final = ("kea_version", "signal_sent", *SERVERS, "campaign")
+_ALSO_SAID: Final = ("kea_version", "signal_sent", *SERVERS, *VAGUE, "campaign")
 _DIGITS: Final = 10  # of a repetition, at most
 _NUMBERS: Final = frozenset({int, float})
 _LARGEST: Final = 2.0**63  # orjson reads a larger integer as a float

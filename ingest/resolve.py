@@ -19,7 +19,7 @@ from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable
 from dropline.ingest.formats import READERS, Reject, Rejected, Row, contents, perfdhcp, recognise
 from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_packed, unpack
 from dropline.ingest.lake import Key, Version
-from dropline.ingest.names import Name, level, level_counts, names, numbers, words_of
+from dropline.ingest.names import PLACES, Name, level, level_counts, names, numbers, words_of
 from dropline.ingest.rows import (
     Content,
     Outcome,
@@ -138,7 +138,9 @@ class Neighbours:
         """
         found = []
         for place, name in (*((f"{above}/", name) for above, name in _levels(item.folder)), (item.folder, item.name)):
-            own, beside = {*words_of(name)}, self._meant(place)
+            words = words_of(name)
+            own = {word for word, after in zip(words, (*words[1:], ""), strict=False) if after not in PLACES}
+            beside = self._meant(place)
             clear = {column for word in own for column in told(word)}
             if "product" not in clear and "bind" in own and not PRODUCTS.isdisjoint(beside):
                 found.append("bind9")

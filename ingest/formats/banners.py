@@ -22,12 +22,12 @@ _SAMPLE: Final = 200  # lines above a report that are read
 _LONGEST: Final = 500  # characters of them
 _SEVERAL: Final = 3  # reports
 _ABOVE: Final = 12  # lines above a report, among them commands
-_MARKS: Final = " \t=#*~<-"  # around a title
+_MARKS: Final = " \t=#*~<_-"  # around a title
 _TIMED: Final = rf"[ \t#=*-]*[\[(]?{TIME}[\])]?"
 _FRAME: Final = r"[ \t]*[=#*~_-]{3,}[ \t]*"
 _FRAMED: Final = re.compile(rf"^{_FRAME}\n[{_MARKS}]*(.*)\n{_FRAME}$", re.MULTILINE)
 _TIMED_NAME: Final = re.compile(rf"{_TIMED}[ \t]*[-:|,]?[ \t]*([^\W\d_](?:[\w.-]{{0,61}}\w)?)[ \t#=*:-]*")
-_TITLE: Final = re.compile(r"[ \t]*([=#*~>-])\1++>?[ \t]++(.{1,200})")  # `tail` prints `==> file <==`
+_TITLE: Final = re.compile(r"[ \t]*([=#*~>_-])\1++>?[ \t]++(.{1,200})")  # `tail` prints `==> file <==`
 _HEADING: Final = re.compile(rb"(#{1,6})[ \t]+(.{1,200})")  # of Markdown
 _OF_BLOCKS: Final = (b"```", b"~~~", b"\n## ")
 _PROCESS: Final = re.compile(r"\[\d{1,10}\]", re.ASCII)

@@ -31,7 +31,7 @@ _BEHIND: Final = r"(?:[ \t]*[|:](?=[ \t\r]|$)|[ \t]+-(?=[ \t\r]|$))?(?:[ \t]+|(?
 _FORMS: Final = tuple(
     re.compile(form, re.ASCII)
     for form in (
-        rf"(?:{_SYSLOG}|{_ISO}) (?P<writer>[\w.-]{{1,100}} [\w./-]{{1,100}}(?:\[\d{{1,10}}\])?):{_BEHIND}",
+        rf"(?:{_SYSLOG}|{_ISO}) (?P<writer>[\w.-]{{1,100}} [\w./@-]{{1,100}}(?:\[\d{{1,10}}\])?):{_BEHIND}",
         rf"[\[(]?{TIME}[\])]?{_BEHIND}",
         rf"(?:{CLOCK}|[\[(]{CLOCK}[\])]){_BEHIND}",
         r"(?:\d{10}(?:\.\d{1,9})?|\[ *\d{1,10}\.\d{1,9}\])(?:[ \t]+|(?=\r|$))",  # seconds

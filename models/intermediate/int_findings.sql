@@ -26,10 +26,16 @@ run_capacity as (
 
     select
         capacities.*,
-        {{ is_search('runs.options') }} as is_search
+        {{ is_search('runs.options') }} as is_search,
+        -- in every run, and by far: no chance
+        count(*) over set_up > 2
+        and bool_and(
+            capacities.dips_back and capacities.first_exceeding_loss > greatest(4 * capacities.loss_limit, 0.05)
+        ) over set_up as dips_always
     from {{ ref('int_run_capacity') }} as capacities
     inner join runs on capacities.run_id = runs.run_id
     where capacities.loss_goal = {{ usual_goal_of('runs.rate_unit') }}
+    window set_up as (partition by runs.configuration_id)
 
 ),
 
@@ -328,7 +334,7 @@ trial_findings as (
         || {{ percent('coalesce(leases_granted, least(exchanges_since_wiped, clients)) / pool_size') }}
         || ' of the address pools: allocation slows down when they are nearly full.' as detail
     from trials
-    where coalesce(leases_granted, least(exchanges_since_wiped, clients)) > 0.9 * pool_size
+    where pool_size > 0 and coalesce(leases_granted, least(exchanges_since_wiped, clients)) > 0.9 * pool_size
     union all
     select
         trial_id,
@@ -466,12 +472,15 @@ run_findings as (
     select
         run_id,
         'loss_dips_back' as finding,
-        'info' as severity,
+        case when dips_always then 'warning' else 'info' end as severity,
         'Above ' || {{ short_number('first_exceeding_rate') }} || case
             when first_exceeding_loss > loss_limit then '/s the loss falls below the limit again'
             else '/s, not sustained (pace, probes or answer codes) though it lost no more, steps pass again'
-        end || case when is_disturbed then ': the first failure was a disturbance.' else ': the ramp is noisy.' end
-            as detail
+        end || case
+            when dips_always then ', as in every run: two set-ups may have been taken for one.'
+            when is_disturbed then ': the first failure was a disturbance.'
+            else ': the ramp is noisy.'
+        end as detail
     from run_capacity
     where dips_back
     union all
@@ -493,21 +502,38 @@ run_findings as (
 
 ),
 
-set_ups_of_runs as (
+rates_of_runs as (
 
     select
         runs.configuration_id,
         runs.is_told_by_order,
-        count(*) as runs,
-        min(run_capacity.rate) as lowest_rate,
-        max(run_capacity.rate) as highest_rate,
-        -- more than repetitions on a noisy machine, or runs on a coarse ramp, differ
-        max(run_capacity.rate) > 1.5 * min(run_capacity.rate)
-        and max(run_capacity.last_passing_rate) > min(run_capacity.first_exceeding_rate) as is_far_apart,
-        count(runs.server_config_id) = count(*) and count(distinct runs.server_config_id) = 1 as has_one_server_config
+        runs.server_config_id,
+        run_capacity.run_id is null as is_without_steps,
+        case
+            when run_capacity.run_id is null then runs.highest_achieved_rate
+            when not run_capacity.is_disturbed then run_capacity.rate
+        end as rate,
+        case when not run_capacity.is_disturbed then run_capacity.last_passing_rate end as last_passing_rate,
+        case when not run_capacity.is_disturbed then run_capacity.first_exceeding_rate end as first_exceeding_rate
     from runs
-    left join run_capacity on runs.run_id = run_capacity.run_id and not run_capacity.is_disturbed
-    group by runs.configuration_id, runs.is_told_by_order
+    left join run_capacity on runs.run_id = run_capacity.run_id
+
+),
+
+set_ups_of_runs as (
+
+    select
+        configuration_id,
+        is_told_by_order,
+        count(*) as runs,
+        min(rate) as lowest_rate,
+        max(rate) as highest_rate,
+        -- more than repetitions on a noisy machine, or runs on a coarse ramp, differ
+        max(rate) > 1.5 * min(rate)
+        and (bool_and(is_without_steps) or max(last_passing_rate) > min(first_exceeding_rate)) as is_far_apart,
+        count(server_config_id) = count(*) and count(distinct server_config_id) = 1 as has_one_server_config
+    from rates_of_runs
+    group by configuration_id, is_told_by_order
 
 ),
 

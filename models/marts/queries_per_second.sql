@@ -146,20 +146,37 @@ summarised as (
 
 ),
 
-findings_of_throughput as (
+findings_that_matter as (
 
     select
         loaded_trials.configuration_id,
-        array_sort(array_distinct(array_agg(findings.finding))) as findings,
-        case
-            when bool_or(findings.severity = 'suspect') then 'suspect'
-            when bool_or(findings.severity = 'warning') then 'warn'
-            else 'ok'
-        end as quality
+        findings.finding,
+        findings.severity
     from loaded_trials
     inner join findings on loaded_trials.trial_id = findings.trial_id
     where findings.finding <> 'reader_warning'
-    group by loaded_trials.configuration_id
+    union all
+    select
+        configuration_id,
+        finding,
+        severity
+    from findings
+    where subject = 'configuration'
+
+),
+
+findings_of_throughput as (
+
+    select
+        configuration_id,
+        array_sort(array_distinct(array_agg(finding))) as findings,
+        case
+            when bool_or(severity = 'suspect') then 'suspect'
+            when bool_or(severity = 'warning') then 'warn'
+            else 'ok'
+        end as quality
+    from findings_that_matter
+    group by configuration_id
 
 ),
 
