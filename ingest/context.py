@@ -206,7 +206,7 @@ class Context:
             return said.words or ""
 
         left = beside_fields(self.path, self.match, sources, rates)
-        levels = [level(name) for name in self.path.split("/")]
+        levels = [level(name) for name in self.path.split("/")[:-1]]
         if self.level is not None and self.name and self.name.repeats(rates):  # then the folder is a set-up
             left[self.level] = levels[self.level].text
         elif self.level is not None and sources.get("repetition") != "path":
@@ -383,11 +383,13 @@ def _named(names: Iterable[str], known: Mapping[str, Any]) -> list[Claim]:
     if len(meant["threading"]) > 1:  # `mt vs st`: the one thread of `st` is as open
         del meant["threads"]
     clear = [(column, values.pop()) for column, values in meant.items() if len(values) == 1]
-    return [(column, value, _NAMES) for column, value in clear if not _agrees(value, known.get(column))]
+    return [(column, value, _NAMES) for column, value in clear if not _agrees(column, value, known.get(column))]
 
 
-def _agrees(value: Any, known: Any) -> bool:
-    """Return whether a name repeats a known value, at least as far as it goes: `2.4` for 2.4.1."""
+def _agrees(column: str, value: Any, known: Any) -> bool:
+    """Return whether a name repeats a known value, at least as far as it goes: `2.4` for 2.4.1, any other product."""
+    if column == "product":
+        return known is not None
     return value == known or (isinstance(known, str) and f"{known}.".startswith(f"{value}."))
 
 
@@ -496,10 +498,12 @@ def sidecar_fields(campaign: Campaign | None) -> Iterable[tuple[str, str]]:
 
 
 def _clear_fields(contents: Row) -> Iterator[tuple[str, str]]:
-    """Yield (column, key) of those VAGUE keys whose value is clear."""
-    if (contents.get("product") or contents.get("server")) and _VERSIONS.fullmatch(str(contents.get("version"))):
+    """Yield (column, key) of those VAGUE keys whose value is clear, unless a better key gives the column."""
+    is_of_product = any(map(contents.get, ("product", "server"))) and not any("_version" in key for key in contents)
+    if is_of_product and _VERSIONS.fullmatch(str(contents.get("version"))):
         yield "product_version", "version"
-    yield from (("backend", key) for key in VAGUE[1:] if str(contents.get(key)).lower() in BACKENDS)
+    if "backend" not in contents:
+        yield from (("backend", key) for key in VAGUE[1:] if str(contents.get(key)).lower() in BACKENDS)
 
 
 def _at(contents: Row, key: str) -> Any:

@@ -125,9 +125,13 @@ class Neighbours:
 
     def _is_setting(self, folder: str, also: Set[float]) -> bool:
         """Return whether a folder's numbers, which an output in it has `also`, are no rates: others in it lack them."""
-        below = (outputs for place, outputs in self.outputs.items() if f"{place}/".startswith(f"{folder}/"))
-        names = (output.name for outputs in below if also for output in outputs.values())
-        return any(also.isdisjoint(numbers(name)) for name in names)
+        return bool(also) and any(also.isdisjoint(numbers(name)) for name in self._below(folder))
+
+    def _below(self, folder: str) -> Iterator[str]:
+        """Yield the names of the outputs in a folder and below it."""
+        yield from self._entries.get(folder, ())
+        for name in self._entries.get(f"{folder}/", ()):
+            yield from self._below(f"{folder}/{name}")
 
     def _contrasts(self, item: Found) -> list[str]:
         """Return a clear word for each word in the names of an output that others beside it explain.

@@ -8,6 +8,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain, islice, pairwise, takewhile
 from typing import Any, Final, NamedTuple
 
@@ -146,7 +147,8 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
     Lines of a known name and its value are for all below until another value. A line of several `name=value`, or of
     what is done, is a banner if it has the report's rate; else it may tell of the trial before. Any line with the rate
     is one if most reports, of several rates, have it. The title is, in Markdown, the headings above the block of code,
-    in YAML and CSV the values beside it, in XML the attributes above it. Servers of equal words have their addresses.
+    in YAML and CSV the values beside it, in XML the attributes above it. Banners may be below all reports. Without any,
+    prose with clear words counts. Servers of equal words have their addresses.
     """
     found = [_words(report.within.title) for report in reports]
     if not any(found):
@@ -176,7 +178,8 @@ def _above_each(text: bytes, reports: Sequence[Report]) -> list[str]:
     below: list[_Place] = []
     if not (found[0] or blocks or behind) and len(places) >= _SEVERAL:  # perhaps each title is below its report
         ends = [*(place.line for place in places[1:]), len(lines) + 1]
-        below = [_place(report, [*lines, b""], end) for report, end in zip(reports, ends, strict=True)]
+        lines.append(b"")
+        below = [_place(report, lines, end) for report, end in zip(reports, ends, strict=True)]
         told = [_titled([place], [])[0] for place in below]
         found = told if all(told) and len({*told}) > 1 else found
     return found if any(found) else _said(places, below)
@@ -221,18 +224,22 @@ def _said(places: Sequence[_Place], below: Sequence[_Place]) -> list[str]:
 
 
 def _clear(lines: Iterable[str]) -> dict[str, _Clear]:
-    """Return what lines say in clear words, by column, the nearest first; one that contradicts itself says nothing."""
+    """Return what lines say in clear words, by column, the nearest first."""
     found: dict[str, _Clear] = {}
     for line in lines:
-        is_switch = bool(_SWITCH.search(line))
-        said = [
-            (column, _Clear(word, value, is_switch))
-            for word in (words_of(line) if not _ENDED.search(line) else ())
-            for column, value in synonyms.told(word).items()
-        ]
-        if all(dict(said)[column].value == each.value for column, each in said):
-            found = {column: each for column, each in said if column in _SAID} | found
+        found = _clear_words(line) | found
     return found
+
+
+@lru_cache(maxsize=1024)  # reports end alike
+def _clear_words(line: str) -> dict[str, _Clear]:
+    """Return what a line says in clear words, by column; nothing if it tells of an end, or contradicts itself."""
+    if _ENDED.search(line):
+        return {}
+    is_switch = bool(_SWITCH.search(line))
+    told = ((word, each) for word in words_of(line) for each in synonyms.told(word).items())
+    said = [(column, _Clear(word, value, is_switch)) for word, (column, value) in told if column in _SAID]
+    return dict(said) if all(dict(said)[column].value == each.value for column, each in said) else {}
 
 
 def _place(report: Report, lines: Sequence[bytes], begin: int = 0) -> _Place:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
-from dropline.ingest.synonyms import told
+from dropline.ingest import synonyms
 
 STRING: Final = r'"(?:[^"\\]|\\.)*+"'
 OUTPUTS: Final = ("stdout", "msg", "output", "raw", "report", "result", "text")  # keys of JSON, YAML and CSV
@@ -174,7 +174,7 @@ def _word(key: str, value: str) -> str:
     """Return what a value tells: `n=3` if it is a number, `mt-off` of `"mt": false`, nothing of other false or true."""
     if key and value.isdecimal():
         return f"{key}={value}"
-    if (state := _STATES.get(value.lower())) and told("".join(filter(str.isalpha, f"{key}{state}".lower()))):
+    if (state := _STATES.get(value.lower())) and synonyms.told("".join(filter(str.isalpha, f"{key}{state}".lower()))):
         return f"{key}-{state}"
     return "" if value.lower() in {"false", "true"} else value
 

@@ -128,7 +128,14 @@ def test_sources_that_agree_in_other_words_do_not_conflict():
         {"proto": 4, "mode": "mt4", "server_threads": 4, "ha": "no"},
         servers=known(config("a/kea.json", threading="multi", threads=4, protocol="DHCPv4")),
     )
-    assert row["conflicts"] == []
+    assert row["conflicts"] == resolve({"product": "PowerDNS"}, path="pdns/1.txt")[0]["conflicts"] == []
+
+
+def test_vague_keys_count_if_their_values_are_clear():
+    row, _, _ = resolve({"product": "kea", "version": "2.6.1", "db": "MySQL"})
+    assert (row["product_version"], row["backend"]) == ("2.6.1", "mysql")
+    row, _, _ = resolve({"product": "kea", "version": 2, "db": "leases", "database": {}})
+    assert {"product_version", "backend"}.isdisjoint(row)
 
 
 def test_a_server_key_is_beaten_by_the_version_beside_it():
