@@ -529,8 +529,10 @@ set_ups_of_runs as (
         min(rate) as lowest_rate,
         max(rate) as highest_rate,
         -- more than repetitions on a noisy machine, or runs on a coarse ramp, differ
-        max(rate) > 1.5 * min(rate)
-        and (bool_and(is_without_steps) or max(last_passing_rate) > min(first_exceeding_rate)) as is_far_apart,
+        case
+            when bool_and(is_without_steps) then max(rate) > 2 * min(rate)
+            else max(rate) > 1.5 * min(rate) and max(last_passing_rate) > min(first_exceeding_rate)
+        end as is_far_apart,
         count(server_config_id) = count(*) and count(distinct server_config_id) = 1 as has_one_server_config
     from rates_of_runs
     group by configuration_id, is_told_by_order
