@@ -586,8 +586,48 @@ shares as (
 
 ),
 
+targets as (
+
+    select
+        runs.configuration_id,
+        coalesce(
+            {{ json_text('trials.details', 'target') }},
+            -- the last word, unless an option takes it
+            nullif(regexp_extract(
+                case when trials.tool = 'perfdhcp' then trials.command end,
+                ' (?:[^- ][^ ]*|-[hvV46iBc1u]+|-[a-zA-Z][^ ]+) ([0-9]+(?:[.][0-9]+){3}|[0-9a-f]*:[0-9a-f:.]+)$',
+                1
+            ), '')
+        ) as target
+    from trials
+    inner join runs on trials.run_id = runs.run_id
+
+),
+
+servers_of_set_ups as (
+
+    select
+        configuration_id,
+        count(distinct target) as servers,
+        min(target) as one,
+        max(target) as other
+    from targets
+    group by configuration_id
+
+),
+
 configuration_findings as (
 
+    select
+        configuration_id,
+        'several_servers' as finding,
+        'warning' as severity,
+        'Its trials were sent to ' || cast(servers as string) || ' addresses, among them ' || one || ' and ' || other
+        || ': if these are several servers, their figures are mixed; distinguish them by name, sidecar or `path:`.'
+            as detail
+    from servers_of_set_ups
+    where servers > 1
+    union all
     select
         configuration_id,
         'share_of_a_pair' as finding,
