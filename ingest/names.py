@@ -366,8 +366,9 @@ def level_counts(name: str, above: str, beside: Collection[str]) -> bool:
     """Return whether a folder's number counts repetitions; `beside` are the numbers of folders with the same words."""
     _, _, words, number = level(name)
     label = words or ("" if re.search(r"\d", above) else above)  # `4-threads/1` has its number
-    before = re.split(r"[\W_]+", label.lower())[-1]
-    return _is_count(number) and before not in _SET_UPS and counts(beside) and (not words or len(beside) > 1)
+    *others, before = re.split(r"[\W_]+", label.lower())
+    is_set_up = before in _SET_UPS and (words or not others or before.endswith("s"))  # not of `single-zone/1`
+    return _is_count(number) and not is_set_up and counts(beside) and (not words or len(beside) > 1)
 
 
 def _is_count(number: str) -> bool:

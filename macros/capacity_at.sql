@@ -62,6 +62,7 @@ bracketed as (
         coalesce(any_value(is_pace_lost) filter (where offered_rate = first_exceeding_rate), false)
             as is_first_exceeding_pace_lost,
         coalesce(bool_or(offered_rate > first_exceeding_rate and not exceeds), false) as dips_back,
+        max(loss_ratio) filter (where exceeds and offered_rate < last_within_rate) as loss_before_dip,
         2 * count(*) filter (where exceeds and offered_rate < last_within_rate)
         < count(*) filter (where offered_rate between first_exceeding_rate and last_within_rate) as is_disturbed
     from (

@@ -29,9 +29,8 @@ run_capacity as (
         {{ is_search('runs.options') }} as is_search,
         -- in every run, and by far: no chance
         count(*) over set_up > 2
-        and bool_and(
-            capacities.dips_back and capacities.first_exceeding_loss > greatest(4 * capacities.loss_limit, 0.05)
-        ) over set_up as dips_always
+        and bool_and(coalesce(capacities.loss_before_dip, 0) > greatest(4 * capacities.loss_limit, 0.1)) over set_up
+            as dips_always
     from {{ ref('int_run_capacity') }} as capacities
     inner join runs on capacities.run_id = runs.run_id
     where capacities.loss_goal = {{ usual_goal_of('runs.rate_unit') }}
