@@ -66,25 +66,8 @@ _OTHER: Final = re.compile(  # than a set-up, a rate or a repetition
 )
 _NO_NAMES: Final = frozenset(
     {
-        *(
-            "a",
-            "an",
-            "and",
-            "at",
-            "begin",
-            "benchmark",
-            "completed",
-            "done",
-            "ended",
-            "finished",
-            "for",
-            "in",
-            "leases",
-            "of",
-            "on",
-            "perf",
-            "queries",
-        ),
+        *("a", "an", "and", "at", "begin", "benchmark", "completed", "done", "ended", "finished", "for", "in"),
+        *("leases", "of", "on", "perf", "queries"),
         *("requests", "running", "s", "start", "started", "starting", "test", "testing", "the", "to", "using", "with"),
     }
 )
