@@ -281,13 +281,15 @@ class ServerConfigs:
         doubt = f"{named} was found by its path; its SHA-256 is not the one that the sidecar gives"
         return found[0], [doubt] if digest else []
 
-    def above(self, path: str, scope: str, holds: Holds) -> tuple[ServerConfig | None, list[str]]:
+    def above(self, path: str, scope: str, holds: Holds, protocol: str | None) -> tuple[ServerConfig | None, list[str]]:
         """Return the configuration in the file's folder or in the nearest folder above that has one, or a warning.
 
-        A folder that `holds` no outputs, such as `kea/` next to `runs/`, counts as the folder above it.
+        A folder that `holds` no outputs, such as `kea/` next to `runs/`, counts as the folder above it. Of several the
+        one of the output's protocol is used.
         """
         placed = self._placed(scope, holds)
         here = next((placed[folder] for folder in _above(path) if folder in placed), [])
+        here = [each for each in here if each.row.get("protocol") == protocol] or here
         if len({each.row["server_config_id"] for each in here}) > 1:  # one may have two names
             paths = ", ".join(each.path for each in here[:3])
             return None, [f"{len(here)} server configurations are nearest ({paths}), so none is used"]
@@ -312,11 +314,13 @@ def gather(
     shared: bool = False,
     names: Callable[[], Names] = lambda: (None, None, (), ()),
     holds: Holds = bool,
+    protocol: str | None = None,
 ) -> Context:
     """Collect the context of the output `path`, with digest `sha256`, in the campaign's `scope`.
 
     `sidecar` is the path and contents of the output's sidecar, if it has one; `shared` says that it serves other
-    processes, too. `names` are asked if no path template matches; `holds` tells the folders that only describe.
+    processes, too. `names` are asked if no path template matches; `holds` tells the folders that only describe,
+    `protocol` is that of the output, if it is sure.
     """
     values = campaign.values if campaign else {}
     notes: list[str] = []
@@ -351,7 +355,7 @@ def gather(
         # The first of several is the server under test.
         server, doubts = servers.named(*[_first_text(contents.get(key)) for key in SERVERS], scope)
     else:
-        server, doubts = servers.above(path, scope, holds)
+        server, doubts = servers.above(path, scope, holds, protocol)
     notes += doubts
     defaults = _claims(campaign.said, _DEFAULTS, {}, notes) if campaign else []
     if server:

@@ -37,6 +37,7 @@ _READERS: Final = {reader.NAME: reader for reader in READERS}
 _LARGE: Final = re.compile(r"[0-9]{2}|[0-9]k", re.IGNORECASE)  # a number that may be a rate
 _CONTRASTED: Final = {"product", "threading", "ha_mode"}
 _OPPOSITES: Final = {"single": "multi", "multi": "single"}  # side by side: the threading of a DHCP server
+_FIRST_EXCHANGES: Final = {b"DISCOVER-OFFER": "DHCPv4", b"SOLICIT-ADVERTISE": "DHCPv6"}
 _HELD: Final = 4  # scopes, and folders of machine facts, in the cache
 _UNRECOGNISED: Final = (
     "not recognised: not a traffic generator's output, counters, server configuration or machine facts",
@@ -352,6 +353,7 @@ class Resolver:
             shared=sidecar in around.shared,
             names=partial(around.names, item),
             holds=around.holds,
+            protocol=_protocol(content.data) if item.reader is perfdhcp else None,
         )
         if sidecar and isinstance(said, Rejected):
             return replace(context, warnings=(*context.warnings, f"sidecar {sidecar.path} cannot be used: {said}"))
@@ -381,6 +383,12 @@ class Resolver:
         if known.context_sha256 != context.sha256():
             return None
         return Outcome(raw_row(item, campaign, content, item.kind.value, known.status, known.context_sha256))
+
+
+def _protocol(data: bytes) -> str | None:
+    """Return the protocol of all reports of perfdhcp in a file, by their first exchange."""
+    found = [protocol for exchange, protocol in _FIRST_EXCHANGES.items() if exchange in data]
+    return found[0] if len(found) == 1 else None
 
 
 def _levels(path: str) -> Iterator[tuple[str, str]]:

@@ -231,8 +231,10 @@ def test_the_configuration_of_the_own_campaign_goes_before_that_of_another():
 
 @pytest.mark.parametrize(("path", "found", "warned"), CASES["placed configurations"])
 def test_without_a_word_the_configuration_that_lies_alone_above_is_the_one(path, found, warned):
-    servers = known(*map(config, ("a/kea.json", "b/1.json", "b/2.json", "c/etc/kea/kea.json")))
-    context = gather(path, "/data", None, servers, holds=lambda folder: "etc" not in folder)
+    of_v6 = config("a/v6.json", protocol="DHCPv6")
+    places = ("b/1.json", "b/2.json", "c/etc/kea/kea.json")
+    servers = known(config("a/kea.json", protocol="DHCPv4"), of_v6, *map(config, places))
+    context = gather(path, "/data", None, servers, holds=lambda folder: "etc" not in folder, protocol="DHCPv4")
     assert context.own["server_config_id"] == (f"id-{found}" if found else None)
     assert [*context.warnings] == warned
 
