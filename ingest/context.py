@@ -67,7 +67,8 @@ _SET_UP: Final = frozenset({"backend", "threading", "scenario"})  # a source of 
 _IN_NAMES: Final = ("product", "product_version", "backend", "threading", "threads", "ha_mode")
 MAX_OBSERVATIONS: Final = 1000
 SERVERS: Final = ("config", "server_config", "config_sha256")  # keys of a sidecar that name a server's configuration
-VAGUE: Final = ("version", "database", "db")  # keys of a sidecar that may also mean something else
+_DATABASES: Final = ("database", "db")
+VAGUE: Final = ("version", *_DATABASES)  # keys of a sidecar that may also mean something else
 METRICS: Final = (
     *((metric, "s") for metric in ("perfdhcp_cpu_s", "server_cpu_s", "db_cpu_s", "other_cpu_s")),
     *(("loadavg_before", "processes"), ("server_deaths", "deaths")),
@@ -507,7 +508,7 @@ def _clear_fields(contents: Row) -> Iterator[tuple[str, str]]:
     if is_of_product and _VERSIONS.fullmatch(str(contents.get("version"))):
         yield "product_version", "version"
     if "backend" not in contents:
-        yield from (("backend", key) for key in VAGUE[1:] if str(contents.get(key)).lower() in BACKENDS)
+        yield from (("backend", key) for key in _DATABASES if str(contents.get(key)).lower() in BACKENDS)
 
 
 def _at(contents: Row, key: str) -> Any:

@@ -151,7 +151,7 @@ class Name(NamedTuple):
         models tell a repetition from a number that counts trials, which goes with one rate only.
         """
         own = self.own(rates)
-        steps = {two for one, two in self.paired if one in own}
+        steps = self._steps(own)
         repetition = self._repetition(own, steps, known)
         said = self._count(repetition, steps) if repetition else None
         # Alone, or with a letter, as in `s03`, it is too little for a set-up.
@@ -169,8 +169,7 @@ class Name(NamedTuple):
     def repeats(self, rates: Collection[float]) -> bool:
         """Return whether a number besides the rate counts repetitions, or any number if there is no rate."""
         own = self.own(rates)
-        steps = {two for one, two in self.paired if one in own}
-        return bool(own or not rates) and self._repetition(own, steps, lambda _: False) in self.several
+        return bool(own or not rates) and self._repetition(own, self._steps(own), lambda _: False) in self.several
 
     def own(self, rates: Collection[float]) -> set[Slot]:
         """Return the numbers that are the rate, without one that equals it by chance.
@@ -195,6 +194,10 @@ class Name(NamedTuple):
         counted = {slot for slot in equal if not _QUANTITY.isdisjoint(words[slot])}
         meant = {slot for slot in equal if _is_rate(self.tokens[slot[0]]) or "r" in words[slot]} or equal - counted
         return {each for each in equal if not meant or any(one == each or (one, each) in self.paired for one in meant)}
+
+    def _steps(self, own: Collection[Slot]) -> set[Slot]:
+        """Return the numbers that go with the rate."""
+        return {two for one, two in self.paired if one in own}
 
     def _repetition(self, own: Collection[Slot], steps: Collection[Slot], known: Callable[[str], bool]) -> Slot | None:
         """Return the number that may count repetitions: a labelled one, else the last or first separate one."""

@@ -17,6 +17,7 @@ from dropline.ingest.change_detection import Known
 from dropline.ingest.context import Context, Names, ServerConfig, ServerConfigs, gather, read_sidecar
 from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope, whole
 from dropline.ingest.formats import READERS, Reject, Rejected, Row, contents, perfdhcp, recognise
+from dropline.ingest.formats.perfdhcp_options import EXCHANGES
 from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_packed, unpack
 from dropline.ingest.lake import Key, Version
 from dropline.ingest.names import PLACES, Name, level, level_counts, names, numbers, words_of
@@ -37,7 +38,6 @@ _READERS: Final = {reader.NAME: reader for reader in READERS}
 _LARGE: Final = re.compile(r"[0-9]{2}|[0-9]k", re.IGNORECASE)  # a number that may be a rate
 _CONTRASTED: Final = {"product", "threading", "ha_mode"}
 _OPPOSITES: Final = {"single": "multi", "multi": "single"}  # side by side: the threading of a DHCP server
-_FIRST_EXCHANGES: Final = {b"DISCOVER-OFFER": "DHCPv4", b"SOLICIT-ADVERTISE": "DHCPv6"}
 _HELD: Final = 4  # scopes, and folders of machine facts, in the cache
 _UNRECOGNISED: Final = (
     "not recognised: not a traffic generator's output, counters, server configuration or machine facts",
@@ -387,7 +387,7 @@ class Resolver:
 
 def _protocol(data: bytes) -> str | None:
     """Return the protocol of all reports of perfdhcp in a file, by their first exchange."""
-    found = [protocol for exchange, protocol in _FIRST_EXCHANGES.items() if exchange in data]
+    found = [protocol for protocol, (first, *_) in EXCHANGES.items() if first.encode() in data]
     return found[0] if len(found) == 1 else None
 
 

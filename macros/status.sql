@@ -34,3 +34,13 @@
         else 'ok'
     end
 {%- endmacro %}
+
+{#- Of some findings: their names, each once, and the quality that they leave to a figure. -#}
+{% macro findings_and_quality() -%}
+    array_sort(array_distinct(array_agg(finding))) as findings,
+    case
+        when bool_or(severity = 'suspect') then 'suspect'
+        when bool_or(severity = 'warning') then 'warn'
+        else 'ok'
+    end as quality
+{%- endmacro %}

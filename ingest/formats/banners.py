@@ -151,7 +151,7 @@ def _writers(reports: Sequence[Report]) -> list[str]:
 
 
 def _above_each(text: bytes, reports: Sequence[Report]) -> list[str]:
-    """Return the words above each report."""
+    """Return the words of what is above each report, or below it if the titles are there."""
     lines, decoded = _lines(text), text.decode("utf-8", "replace")
     behind = {within: _lines(within.encode()) for within in {report.within.text for report in reports} - {""}}
     places = [_place(report, behind.get(report.within.text, lines)) for report in reports]

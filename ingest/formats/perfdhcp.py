@@ -216,7 +216,7 @@ def _report(trial: Process) -> Report:
         exchanges=trial.exchanges,
         intervals=_intervals(trial, slots, options.report_s if options else None),
         observations=trial.observations,
-        warnings=[*faults, *_notes(trial, options, gave_up=gave_up), *_strange_lines(trial, options)],
+        warnings=[*faults, *_notes(trial, options, gave_up=gave_up, stopped=stopped), *_strange_lines(trial, options)],
     )
 
 
@@ -350,14 +350,14 @@ def _intervals(trial: Process, exchanges: tuple[str, ...], report_s: float | Non
     }
 
 
-def _notes(trial: Process, options: Options | None, *, gave_up: bool) -> list[str]:
+def _notes(trial: Process, options: Options | None, *, gave_up: bool, stopped: bool) -> list[str]:
     """Return notes about events in the trial and about missing figures."""
     notes = []
     if trial.command is None:
         notes.append(UNKNOWN_OPTIONS)
     if trial.interrupted:
         notes.append("The trial was interrupted by Ctrl-C.")
-    elif options and _is_stopped(trial, options):
+    elif options and stopped:
         notes.append(f"The trial was stopped after {_ran_s(trial):.3g} of {options.duration_s:g} s.")
     if max(trial.interim_lines, len(trial.observations)) >= MAX_SERIES:
         notes.append(f"Only the first {MAX_SERIES} interim lines and packets are kept.")

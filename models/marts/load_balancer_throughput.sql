@@ -36,12 +36,7 @@ trial_findings as (
 
     select
         trial_id,
-        array_sort(array_distinct(array_agg(finding))) as findings,
-        case
-            when bool_or(severity = 'suspect') then 'suspect'
-            when bool_or(severity = 'warning') then 'warn'
-            else 'ok'
-        end as quality
+        {{ findings_and_quality() }}
     from {{ ref('int_findings') }}
     where finding <> 'reader_warning' and trial_id is not null
     group by trial_id

@@ -169,12 +169,7 @@ findings_of_throughput as (
 
     select
         configuration_id,
-        array_sort(array_distinct(array_agg(finding))) as findings,
-        case
-            when bool_or(severity = 'suspect') then 'suspect'
-            when bool_or(severity = 'warning') then 'warn'
-            else 'ok'
-        end as quality
+        {{ findings_and_quality() }}
     from findings_that_matter
     group by configuration_id
 
