@@ -636,7 +636,7 @@ def measure(
 
         def see(seen: Seen) -> None:
             typer.echo(seen.text(), err=True)
-            progress(seen.done, seen.wanted, "")
+            progress(seen.done, seen.wanted)
             if show:
                 show(seen)
 
@@ -751,15 +751,15 @@ def _preview(home: Home, paths: list[Path], *, campaign: str | None = None) -> S
 
 
 @contextmanager
-def _bar(label: str) -> Iterator[Callable[[int, int, str], None]]:
-    """Show how far it is; yields the function that takes (done, total, what)."""
+def _bar(label: str) -> Iterator[Callable[[int, int], None]]:
+    """Show how far it is; yields the function that takes (done, total)."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
-        yield lambda done, total, _: bar.update(task, completed=done, total=total)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def _build(home: Home) -> None:

@@ -23,7 +23,7 @@ def preview(
     home: Home,
     *,
     campaign: str | None = None,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Summary, pa.Table]:
     """Return the summary of an ingest and one row per configuration, from a temporary lake; only read from `home`.
 

@@ -54,12 +54,12 @@ def dump(
     form: str,
     *,
     raw: bool = False,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, int]:
     """Write every table to `folder`/tables in one of FORMATS, with COLUMNS and a README; return rows by table.
 
-    CSV holds nested values as JSON. `raw` only controls whether the README mentions raw files. Call `progress` with
-    (done, total, table) before each table.
+    CSV holds nested values as JSON. `raw` only controls whether the README mentions raw files. `progress` is
+    called with (done, total) before each table.
     """
     import jinja2
 
@@ -74,7 +74,7 @@ def dump(
         tables = [str(name) for (name,) in database.execute("show tables").fetchall()]
         for done, table in enumerate(tables):
             if progress:
-                progress(done, len(tables), table)
+                progress(done, len(tables))
             file = quoted(str(folder / "tables" / f"{table}.{form}"))
             copied = database.execute(f"copy ({_rows(database, table, form)}) to {file} ({FORMATS[form]})").fetchone()
             rows[table] = copied[0] if copied else 0

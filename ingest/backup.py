@@ -49,11 +49,11 @@ class BackedUp:
         return f"{self.root} holds {held}; verified. It is a home: dropline --home {self.root} status"
 
 
-def backup(home: Home, root: Path, *, progress: Callable[[int, int, str], None] | None = None) -> BackedUp:
+def backup(home: Home, root: Path, *, progress: Callable[[int, int], None] | None = None) -> BackedUp:
     """Copy `home` to the folder `root`, sync and verify the copy; ingests, builds and compactions may continue.
 
-    `root` is new, empty, or an earlier backup of this home, finished or not. `progress` is called with (done, total,
-    batch) while copying and again while verifying. Raises BackupFailed if the folder holds something else, cannot be
+    `root` is new, empty, or an earlier backup of this home, finished or not. `progress` is called with (done, total)
+    while copying and again while verifying. Raises BackupFailed if the folder holds something else, cannot be
     written, or the copy differs from what was written to the home.
     """
     copy = Home.chosen(root)
@@ -94,7 +94,7 @@ def _mark(copy: Home, *, finished: bool) -> None:
         file.write(json.dumps(said).encode() + b"\n")
 
 
-def _copy(home: Home, copy: Home, progress: Callable[[int, int, str], None] | None) -> tuple[int, int]:
+def _copy(home: Home, copy: Home, progress: Callable[[int, int], None] | None) -> tuple[int, int]:
     """Copy the files, then the log; return the number of batches and how many of them are new."""
     source = Lake(home.lake)
     with ExitStack() as stack:
@@ -110,7 +110,7 @@ def _copy(home: Home, copy: Home, progress: Callable[[int, int, str], None] | No
         batches, there = [batch for entry in entries for batch in entry.batches], {*target.batches()}
         for done, entry in enumerate(entries):
             if progress:
-                progress(done, len(entries), entry.batches[0])
+                progress(done, len(entries))
             for part in entry.files.values():
                 _copy_file(home.lake / part.path, copy.lake / part.path)
         for name in logged:

@@ -118,11 +118,11 @@ class Bucket:
             self._read(part, fresh.write)
         return part
 
-    def damaged(self, parts: Collection[Part], progress: Callable[[int, int, str], None]) -> list[str]:
+    def damaged(self, parts: Collection[Part], progress: Callable[[int, int], None]) -> list[str]:
         """Read files completely and return the faults found."""
         found = []
         for done, part in enumerate(parts):
-            progress(done, len(parts), part.path)
+            progress(done, len(parts))
             try:
                 self._read(part, lambda _: None)
             except DamagedObject as error:

@@ -53,13 +53,13 @@ def compact(
     *,
     large_bytes: int = LARGE_BYTES,
     purge: bool = False,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Compacted:
     """Merge neighbouring entries until each has `large_bytes`.
 
     Ingests, builds and other compactions may run at the same time; killing it is safe. Every file is verified against
     the log before it is merged. With `purge` all entries are merged, whatever their size, and forgotten files are
-    dropped for good. `progress` is called with (done, total, batch) before each run of entries. Raises DamagedFile if a
+    dropped for good. `progress` is called with (done, total) before each run of entries. Raises DamagedFile if a
     file differs from what was written; earlier merges stay committed.
     """
     lake = Lake.create(lake.root)
@@ -72,7 +72,7 @@ def compact(
     total = sum(map(len, plan))
     for run in plan:
         if progress:
-            progress(told.merged, total, run[0].batches[0])
+            progress(told.merged, total)
         if _merge(lake, run, doomed):
             told.merged += len(run)
             told.into += 1

@@ -36,7 +36,7 @@ from dropline.ingest.schema import TABLES
 if TYPE_CHECKING:
     from dropline.ingest.bucket import Bucket
 
-    Progress = Callable[[int, int, str], None]
+    Progress = Callable[[int, int], None]
 
 Key = tuple[str, str]  # campaign, source_path
 
@@ -289,7 +289,7 @@ class Lake:
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             for done, part in enumerate(pool.map(lambda part: bucket.fetch(self.root, part), parts), 1):
                 if progress:
-                    progress(done, len(parts), part.path)
+                    progress(done, len(parts))
         for entry in fetched:
             self._link(entry)
 

@@ -126,7 +126,7 @@ def ingest(
     paths: Iterable[Path],
     lake: Lake,
     *,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
     reread: bool = False,
     campaign: str | None = None,
     named_in: Lake | None = None,
@@ -136,7 +136,7 @@ def ingest(
     A file is skipped if the lake has it with the same bytes and the same context. A scope is skipped unread if the lake
     has all its files with the same size and mtime, unless `reread`. Many files are split among several processes.
     `campaign` names folders that have no campaign.yaml; names are taken from the lake `named_in`, if it is not `lake`.
-    `progress` is called with (done, total, path) for each file that is read. Files under an unusable campaign.yaml are
+    `progress` is called with (done, total) after each task. Files under an unusable campaign.yaml are
     rejected, and their versions in the lake stay. Raises IntakeError for a missing path and CampaignError for two
     campaigns of one name, both before anything is written; an interrupted ingest leaves nothing behind.
     """
@@ -252,7 +252,7 @@ def _parts(
     scopes: Scopes,
     unread: Sequence[str],
     seen: int,
-    progress: Callable[[int, int, str], None] | None,
+    progress: Callable[[int, int], None] | None,
 ) -> Generator[Part]:
     """Yield the results of all tasks, in order; files of `unread` scopes, `seen` before, are already there."""
     # Two scopes can claim the same key only if no campaign.yaml names the campaign.
@@ -262,10 +262,9 @@ def _parts(
     total = seen + sum(map(len, tasks))
     with closing(in_order(partial(_take, resolver, known, shared=shared), tasks)) as parts:
         for task, part in zip(tasks, parts, strict=True):
-            if progress:
-                for done, item in enumerate(task, seen):
-                    progress(done, total, item.path)
             seen += len(task)
+            if progress:
+                progress(seen, total)
             if not taken.isdisjoint(part.keys):
                 part = _take(resolver, known, task, taken, shared=shared)
             taken |= part.keys

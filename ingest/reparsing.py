@@ -85,13 +85,13 @@ class Reparsed:
         return f"{said}; batch {self.batch}: {counted(len(self.changes), 'file', 'files')} changed: {counts}; {turned}"
 
 
-def reparse(lake: Lake, *, progress: Callable[[int, int, str], None] | None = None) -> Reparsed:
+def reparse(lake: Lake, *, progress: Callable[[int, int], None] | None = None) -> Reparsed:
     """Parse the stored bytes of all current files again, and write changed files as one batch.
 
     The context of each trial is resolved again, too, from the stored sidecars, configurations, machine facts and
     campaign.yaml of the same ingest. Files since deleted on disk still count. All rows of a changed file are written to
     the new batch, which supersedes the old version; that stays readable. Unchanged files are not written. `progress` is
-    called with (done, total, path) before each file.
+    called with (done, total) before each file.
 
     A file is dropped if another process commits a version of it meanwhile. Raises CampaignError, before anything is
     written, if a stored campaign.yaml is unusable for the current code; an interrupted reparse leaves nothing behind.
@@ -110,7 +110,7 @@ def reparse(lake: Lake, *, progress: Callable[[int, int, str], None] | None = No
         for task in in_tasks(found):
             for item in task:
                 if progress:
-                    progress(next(done), len(found), item.path)
+                    progress(next(done), len(found))
                 intake.take(item, resolvers[kept.calls[item.scope.name]].outcome(item))
             for outcomes, rows in intake.written():
                 for name, changed in tables([*_changed(outcomes, held.changes(rows), kept, told)]).items():

@@ -22,11 +22,11 @@ _KEPT_CHARACTERS: Final = 40  # of a longer name
 _STRANGE: Final = frozenset('/\\:*?"<>|%')
 
 
-def unpack(lake: Lake, folder: Path, *, progress: Callable[[int, int, str], None] | None = None) -> int:
+def unpack(lake: Lake, folder: Path, *, progress: Callable[[int, int], None] | None = None) -> int:
     """Write the current version of every stored raw file to `folder`/raw/<campaign>/<source_path>; return the number.
 
     The index, INDEX in `folder`, maps each file to its path; the path is empty if the bytes could not be read.
-    `progress` is called with (done, total, path) before each file.
+    `progress` is called with (done, total) before each file.
     """
     with lake.reading():
         places = lake.places()
@@ -37,7 +37,7 @@ def unpack(lake: Lake, folder: Path, *, progress: Callable[[int, int, str], None
             contents = lake.contents(*of)
             for key in keys:
                 if progress:
-                    progress(done, len(ordered), key[1])
+                    progress(done, len(ordered))
                 _write(folder / FOLDER / targets[key], contents[places[key].row], places[key])
                 done += 1
     with (folder / INDEX).open("w", encoding="utf-8", newline="") as file:

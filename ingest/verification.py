@@ -58,12 +58,12 @@ class Verified:
         return "\n".join(map(printable, lines))
 
 
-def verify(home: Home, *, set_aside: bool = False, progress: Callable[[int, int, str], None] | None = None) -> Verified:
+def verify(home: Home, *, set_aside: bool = False, progress: Callable[[int, int], None] | None = None) -> Verified:
     """Read everything in `home` and report what differs from what was written; ingests and builds may continue.
 
     Checks every file against the log (size, SHA-256), every stored raw file against its own SHA-256, rows against their
     trials and files, and the published warehouse against the lake. With `set_aside`, damaged batches are taken out of
-    force and moved to lake/damaged. `progress` is called with (done, total, batch) before each.
+    force and moved to lake/damaged. `progress` is called with (done, total) before each.
     """
     lake, told = Lake(home.lake), Verified()
     with lake.reading():
@@ -72,7 +72,7 @@ def verify(home: Home, *, set_aside: bool = False, progress: Callable[[int, int,
             told.faults.append(Fault(home.lake, "there is no lake", "choose a home with --home"))
         for entry in entries:
             if progress:
-                progress(told.batches, len(entries), entry.batches[0])
+                progress(told.batches, len(entries))
             told.batches += len(entry.batches)
             told.faults += faults(home.lake, entry) or list(_contradictions(home.lake, entry))
     told.faults += _around(home, {batch for entry in entries for batch in entry.batches})

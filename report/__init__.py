@@ -12,11 +12,11 @@ def make(
     warehouse: Warehouse,
     campaigns: Sequence[str] = (),
     form: str = "html",
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> str:
     """Return the report on some campaigns, or on all measured ones, in one of `FORMATS`; raise ReportError if unknown.
 
-    The text is reproducible: it depends on the warehouse only. `progress` is called with (done, total, subject).
+    The text is reproducible: it depends on the warehouse only. `progress` is called with (done, total).
     """
     from dropline.report import content, rendering
 

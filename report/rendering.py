@@ -19,17 +19,17 @@ _ID: Final = re.compile(r'(?<=id=")|(?<=url\(#)')
 _WIDTH, _HEIGHT = 560, 280  # pixels of a chart without its labels
 
 
-def html(report: Report, progress: Callable[[int, int, str], None] | None = None) -> str:
+def html(report: Report, progress: Callable[[int, int], None] | None = None) -> str:
     """Return the report as an HTML document; every text is escaped by the template.
 
-    `progress` is called with (done, total, subject) for each chart.
+    `progress` is called with (done, total) for each chart.
     """
     total = sum(isinstance(block, Chart) for section in report.sections for block in section.blocks)
     numbers = count(1)
 
     def drawn(chart: Chart, key: str) -> Markup:
         if progress:
-            progress(next(numbers), total, chart.about)
+            progress(next(numbers), total)
         return svg(chart, key)
 
     return _templates().get_template("template.html").render(report=report, svg=drawn)

@@ -121,7 +121,7 @@ def test_a_changed_value_is_counted_and_supersedes(tree, lake, monkeypatch):
     (before,) = rows(lake, "trials", source_path=OUTPUT)
     read_otherwise(monkeypatch, count_one_more)
     steps = []
-    told = reparse(lake, progress=lambda *step: steps.append(step[:2]))
+    told = reparse(lake, progress=lambda *step: steps.append(step))
     assert steps == [(number, told.files) for number in range(told.files)]
     assert f"changed  {CAMPAIGN}: {OUTPUT}: 1 trial changed" in told.text()
     assert told.changes[0].counts == Counter(trials_changed=1)
@@ -293,7 +293,7 @@ def test_a_version_that_an_ingest_brings_meanwhile_is_not_superseded_by_old_byte
     ingest([tree], lake)
     read_otherwise(monkeypatch, change_clients)
 
-    def meddle(done, total, path):
+    def meddle(done, total):
         if done == total - 1:
             (tree / OUTPUT).write_bytes((tree / OUTPUT).read_bytes().replace(b"2219", b"2220"))
             assert ingest([tree], lake).batch
