@@ -142,7 +142,8 @@ class Name(NamedTuple):
     @property
     def is_plain(self) -> bool:
         """Return whether it can contain nothing but a rate."""
-        return all(_is_rate(parts) or (len(parts) == 1 and parts[0] in _NOISE) for parts in self.tokens)
+        own = (parts for parts in self.tokens if not _is_rate(parts) or _is_step(parts))
+        return all(len(parts) == 1 and parts[0] in _NOISE for parts in own)
 
     def says(self, rates: Collection[float], known: Callable[[str], bool], *, alone: bool = True) -> Said:
         """Return the content of the name for a report in a file that offered these `rates`.
@@ -159,6 +160,7 @@ class Name(NamedTuple):
             (at, n) for at, n in steps if len(self.tokens[at]) == 1 or _LITTLE.fullmatch("".join(self.tokens[at][:n]))
         }
         dropped = own | {slot for slot in little if not self._is_behind(_QUANTITY, slot[0])}
+        dropped |= {(at, 0) for at, parts in enumerate(self.tokens) if _is_step(parts) and (not own or (at, 0) in steps)}
         if repetition:
             # Without the rate in the name, it follows the rate in another unit.
             follows = not own and alone and rates and self.tokens[repetition[0]][repetition[1]] not in _FRAME_SIZES
@@ -250,7 +252,9 @@ class Name(NamedTuple):
         parts = self.tokens[at]
         if {*self.tokens} <= _WHOLE:
             return None
-        if _is_rate(parts) or (len(parts) == 1 and parts[0] in _NOISE) or self._counted(at, _REPETITION | _EXECUTION):
+        if _is_rate(parts) and (not _is_step(parts) or (at, 0) in dropped):
+            return None
+        if (len(parts) == 1 and parts[0] in _NOISE) or self._counted(at, _REPETITION | _EXECUTION):
             return None
         if parts == ("no",) and at + 1 < len(self.tokens) and self._counted(at + 1, {"no"}):
             return None
@@ -265,6 +269,10 @@ def names(files: Iterable[str]) -> dict[str, Name]:
     """Return the parsed name of each file of one folder, compared with the others."""
     alike: dict[tuple[_Parts, ...], list[tuple[str, tuple[_Parts, ...]]]] = defaultdict(list)
     every = {file: split(file) for file in files}
+    days = {file: found[0] for file in every if (found := _DAY.search(_TIME.sub(" ", file)))}
+    if len({(every[file], day) for file, day in days.items()}) > len({every[file] for file in days}):
+        # the same on several days, as of a folder for each: not a ramp past midnight
+        every |= {file: (*every[file][:1], (f"day-{day}",), *every[file][1:]) for file, day in days.items()}
     for file, tokens in every.items():
         form = tuple(tuple("#" if _FIGURE.match(part) else part for part in parts) for parts in tokens)
         alike[form].append((file, tokens))
@@ -280,7 +288,8 @@ def names(files: Iterable[str]) -> dict[str, Name]:
         count = numbered | {at for at in slots if counts([*values[at], *ones[at]]) or _count_all(values[at])}
         counting = tuple(slot for slot in slots if slot in count)
         several = tuple(slot for slot in counting if len({*values[slot]}) > 1)
-        paired = tuple((one, two) for one in slots for two in slots if one != two and _goes(one, two, values, counting))
+        pairs = ((one, two, _is_step(those[0][1][two[0]])) for one in slots for two in slots if one != two)
+        paired = tuple((one, two) for one, two, is_step in pairs if _goes(one, two, values, counting, is_step=is_step))
         found |= {file: Name(tokens, counting, several, paired) for file, tokens in those}
     return found
 
@@ -403,13 +412,25 @@ def _slots(tokens: Sequence[_Parts]) -> Iterable[tuple[Slot, float]]:
                 yield (at, n), float(part) * _THOUSANDS[unit]
 
 
-def _goes(one: Slot, two: Slot, values: Mapping[Slot, Sequence[str]], counting: Collection[Slot]) -> bool:
+def _is_step(parts: _Parts) -> bool:
+    """Return whether a token is a percentage: of the capacity, or of something else of the set-up."""
+    return len(parts) == 2 and parts[1] in _STEP_BEHIND
+
+
+def _goes(
+    one: Slot, two: Slot, values: Mapping[Slot, Sequence[str]], counting: Collection[Slot], *, is_step: bool
+) -> bool:
     """Return whether a number goes with another, such as the rate, and so adds nothing to it.
 
     It has one value for each of the other, at least within a run; or it numbers a commit, a process or a job, as no two
-    names share it; or it counts trials at less than half of the rates, but not at the lowest, as in a search.
+    names share it; or it counts trials at less than half of the rates, but not at the lowest, as in a search. A number
+    that `is_step` by its unit must have one value for each rate of a run.
     """
     pairs = [*zip(values[one], values[two], strict=True)]
+    others = [each for slot, each in values.items() if slot not in {one, two}]
+    rest = [*zip(*others, strict=True)] or [()] * len(pairs)
+    if is_step:
+        return len({*zip(rest, pairs)}) == len({*zip(rest, values[one])}) == len({*zip(rest, values[two])})
     rates, numbers = {*values[one]}, {*values[two]}
     if len(rates) < _RAMP:
         return False
@@ -417,8 +438,6 @@ def _goes(one: Slot, two: Slot, values: Mapping[Slot, Sequence[str]], counting: 
         return True
     if len(pairs) < _SEVERAL or not all(map(_NUMBER.fullmatch, rates)):
         return False
-    others = [each for slot, each in values.items() if slot not in {one, two}]
-    rest = [*zip(*others, strict=True)] or [()] * len(pairs)
     if len(numbers) == len(pairs):  # not of the capacity of each commit
         is_alone = len({*zip(rest, values[one], strict=True)}) == len(pairs) and all(map(_ID.fullmatch, numbers))
         return is_alone and 2 * max(map(float, rates)) > _RAMP * min(map(float, rates))
