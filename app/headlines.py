@@ -63,9 +63,11 @@ def names(rows: Sequence[Row], beside: Sequence[Row] = ()) -> list[str]:
         for place, name in enumerate(found):
             alike[name].append(place)
         for name, places in alike.items():
-            if not name or len({parts[place][column] for place in places}) > 1:
-                for place in places:
-                    found[place] = ", ".join(filter(None, [name, parts[place][column]]))
+            told = {place: parts[place][column].split("; ") for place in places}
+            shared = set.intersection(*map(set, told.values())) if name else set()
+            for place, each in told.items():
+                own = "; ".join(part for part in each if part not in shared)
+                found[place] = ", ".join(filter(None, [name, own]))
     return unique(found)
 
 
@@ -141,11 +143,8 @@ def sustained(best: Row) -> str:
 
 
 def _sign(best: Row) -> str:
-    low = best["ci_low"]
-    if (best["interval_kind"] == "confidence" and low < best["rate"]) or (best["status"] == "bracketed" and low == 0):
-        return "about "  # another run may give less, or failed at its first step
     words = {"≥": "at least ", ">": "more than ", "≤": "at most ", "≈": "about "}
-    return words.get(wording.figure_sign(best["status"], best["qualifier"]), "")
+    return words.get(wording.figure_sign(*[best[name] for name in wording.FIGURE_COLUMNS]), "")
 
 
 def certainty(best: Row) -> str:
@@ -164,7 +163,8 @@ def certainty(best: Row) -> str:
     estimates = [wording.about(end, low, high) for end in (low, high)]
     steps = best["last_passing_rate"], best["first_exceeding_rate"]
     ends = [wording.number(end) for end in (estimates if is_estimate else steps)]
-    said = f"The limit is between {ends[0]} and {ends[1]} {f'(95 %, {runs})' if is_estimate else f'offered ({runs})'}."
+    how = f"{best['rate_unit']} (95 %, {runs})" if is_estimate else f"{best['rate_unit']} offered ({runs})"
+    said = f"The limit is reached between {ends[0]} and {ends[1]} {how}."
     width = f", ± {100 * reach:.0f} %" if reach < 1 else ""
     return f"{said} That is wide{width}: the runs differ." if is_estimate and reach > WIDE else said
 
@@ -202,6 +202,8 @@ def lead(best: Row, rows: Sequence[Row], compared: Compared) -> str:
     ratios = compared(best[name], [other[name] for other in others.values()]) if others else {}
     parts = list(filter(None, (_ahead(best, other, what, ratios[other[name]]) for what, other in others.items())))
     said = ", ".join(parts)
+    if said[:1].isdecimal() and all(each["ratio"] for each in ratios.values()):
+        return f"At the limit {said}."  # the bars may have another ratio
     return f"{said[0].upper()}{said[1:]}." if parts else ""
 
 
@@ -281,10 +283,14 @@ def effect(pairs: pd.DataFrame, what: str) -> str:
     at_least = "at least " if decided["sign"].any() else ""
     if high < 1:
         loss = math.floor(100 * (1 - high) + 1e-9) / 100 if at_least else 1 - high
-        return f"{what} costs {at_least}{_percent(loss, loss if at_least else 1 - low)} of the rate"
-    if at_least and low > 1:
-        return f"{what} brings at least {two_digits(low, '≥')} times the rate"
-    return f"{what} brings {_times(decided)} the rate{': some gain, others lose' if low < 1 else ''}"
+        cost = f"{at_least}{_percent(loss, loss if at_least else 1 - low)}" if loss else "part"
+        said = f"{what} costs {cost} of the rate"
+    elif at_least and low > 1:
+        said = f"{what} brings at least {two_digits(low, '≥')} times the rate"
+    else:
+        said = f"{what} brings {_times(decided)} the rate{': some gain, others lose' if low < 1 else ''}"
+    every = len(pairs.dropna(subset="ratio"))
+    return said if len(decided) == every else f"{said}, in {len(decided)} of {wording.plural(every, 'pair')}"
 
 
 def _percent(low: float, high: float) -> str:

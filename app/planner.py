@@ -481,10 +481,10 @@ def headline(found: Answer) -> list[str]:
         )
     else:
         last = _least(own or enough, "headroom_ratio")
-        which = "Of those measured here" if own else "Of those published"
+        which = "The slowest of these that was measured here" if own else "The slowest of these"
         said.append(
-            f"{len(enough)} of {len(known)} known {found.protocol} configurations are fast enough. {which}, the "
-            f"slowest is {last['configuration']}, with {wording.factor(last['headroom_ratio'])} times the need."
+            f"{len(enough)} of {len(known)} known {found.protocol} configurations are fast enough. {which} is "
+            f"{last['configuration']}, with {wording.factor(last['headroom_ratio'])} times the need."
         )
     return said
 

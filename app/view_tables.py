@@ -20,16 +20,17 @@ def capacities(table: pa.Table, labels: Mapping[str, str]) -> pd.DataFrame:
     the rate at the limit), `about` (its best single figure), `quality_shown`, `status_shown` and `findings_shown`;
     `rate` is that of `rates`.
     """
-    status, ends = ("status", "qualifier"), ("ci_low", "ci_high")
+    ends = "ci_low", "ci_high"
     rate = rates(table)
+    signs = _texts(table, wording.figure_sign, *wording.FIGURE_COLUMNS)
     return table.to_pandas().assign(
         label=_texts(table, lambda each: labels.get(each, each), "configuration_id"),
         name=lambda frame: frame["configuration"],
         row=_texts(table, set_up, "protocol", "threading", "threads", "ha_mode"),
         rate=rate.to_pandas(),
-        sign=_texts(table, wording.bound, *status),
-        figure_sign=_texts(table, wording.figure_sign, *status),
-        shown=_texts(table.append_column("shown_rate", rate), wording.figure, "shown_rate", *status),
+        sign=_texts(table, wording.bound, "status", "qualifier"),
+        figure_sign=signs,
+        shown=[*map(wording.rate, rate.to_pylist(), signs)],
         interval=_texts(table, wording.capacity_range, *wording.RANGE_COLUMNS),
         about=_texts(
             table, lambda best, *ends: wording.about(best, *ends) if best else best, "rate_interpolated", *ends

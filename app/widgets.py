@@ -75,7 +75,7 @@ def warehouse_or_stop() -> Warehouse:
         return open_warehouse()
     except WarehouseError as error:
         st.info(wording.plain(error).replace(r"\`", "`"), icon=":material/database_off:")  # commands as code
-        st.page_link("views/measuring.py", label="Now measuring", icon=":material/radio_button_checked:")
+        st.page_link("views/try_file.py", label="Try a file", icon=":material/upload_file:")
         st.stop()
 
 

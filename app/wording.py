@@ -78,13 +78,18 @@ def rate(value: float | None, sign: str = "") -> str:
     return f"{sign} {number(value)}".strip() if is_known(value) else "-"
 
 
-def figure(value: float | None, status: str | None, qualifier: str | None = None) -> str:
-    """Return a capacity with its sign: the rate of the last step that passed is a lower bound, `≥ 8,488`."""
-    return rate(value, figure_sign(status, qualifier))
+FIGURE_COLUMNS: Final = ("rate", "status", "qualifier", "interval_kind", "ci_low")
 
 
-def figure_sign(status: str | None, qualifier: str | None = None) -> str:
-    """Return the sign before a figure on its own; use `bound` for figures of one kind, as in a ratio."""
+def figure_sign(
+    value: float | None, status: str | None, qualifier: str | None, kind: str | None, low: float | None
+) -> str:
+    """Return the sign before a figure on its own, from FIGURE_COLUMNS; use `bound` for figures of one kind.
+
+    The rate of the last step that passed is a lower bound, unless another run may give less or failed at its first step.
+    """
+    if (kind == "confidence" and is_known(value) and low < value) or (status == "bracketed" and low == 0):
+        return "≈"
     return bound(status, qualifier) or ("≥" if status == "bracketed" else "")
 
 

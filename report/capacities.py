@@ -26,7 +26,7 @@ def figures(scope: Scope) -> list[Row]:
     for row in [*headline, *others]:
         sign = wording.bound(row["status"], row["qualifier"])
         value = row["rate"] if row["rate"] is not None else row["rate_at_most"]
-        shown = wording.figure(value, row["status"], row["qualifier"])
+        shown = wording.rate(value, wording.figure_sign(*[row[name] for name in wording.FIGURE_COLUMNS]))
         found.append(row | {"sign": sign, "value": value, "shown": shown})
     return found
 

@@ -6,6 +6,7 @@ pairs as (
 
     select
         *,
+        ratio_interpolated is not null as is_at_limit,
         coalesce(ratio_interpolated, ratio) as judged_ratio
     from ratios
     where factor = if($factor = 'ip_version', 'protocol', $factor)
@@ -36,8 +37,8 @@ select
         when 'backend' then baseline.backend
         else 'DHCPv4'
     end as reference,
-    pairs.treatment_rate as rate,
-    pairs.baseline_rate as reference_rate,
+    if(pairs.is_at_limit, treatment.rate_interpolated, pairs.treatment_rate) as rate,
+    if(pairs.is_at_limit, baseline.rate_interpolated, pairs.baseline_rate) as reference_rate,
     treatment.status,
     treatment.qualifier,
     baseline.status as reference_status,

@@ -18,7 +18,7 @@ NAMES: Final = {"ha": "High availability", "tool": "Generator"}  # of facets tha
 FACETS: Final = {facet: NAMES.get(facet, facet.capitalize()) for facet in explore.FACETS}
 ACROSS: Final = 4  # facets per row; the first row is always visible
 NAMED: Final = 4  # values with counts below a facet
-ANSWERED: Final = 3  # protocols in the answer
+ANSWERED: Final = 4  # protocols in the answer
 QUALITIES: Final = wording.QUALITIES | {wording.NOT_STATED: "no figure"}
 
 
@@ -96,7 +96,7 @@ def _answer(found: explore.Found, compared: headlines.Compared) -> None:
     fastest: list[headlines.Row] = found.fastest.to_pylist()
     if len(fastest) > 1:
         told = [
-            " ".join(filter(None, [wording.known(each["protocol"]), headlines.sustained(each), headlines.frames(each)]))
+            f"{wording.known(each['protocol']) or headlines.frames(each)} {headlines.sustained(each)}".strip()
             for each in fastest[:ANSWERED]
         ]
         without = "None of your set-ups has a capacity yet. " * ("measured" in found.rows["origin"].to_pylist())
@@ -116,7 +116,7 @@ def _answer(found: explore.Found, compared: headlines.Compared) -> None:
 
 def _choose_configurations(frame: pd.DataFrame, matches: int) -> list[int]:
     cut = f" (the table shows {len(frame):,})" if len(frame) < matches else ""
-    st.markdown(f"**{wording.plural(matches, 'configuration')}**{cut}; select one to open its runs, several to compare")
+    st.markdown(f"**{wording.plural(matches, 'configuration')}**{cut}")
     return widgets.choose_rows(
         view_tables.headed(
             frame.assign(

@@ -409,7 +409,10 @@ def _show_headroom(frame: pd.DataFrame, alt: str) -> None:
     short = {"Short by": "missing_lps"} if frame["missing_lps"].any() else {}
     widgets.table(
         view_tables.headed(
-            frame.assign(meeting_probability=100 * frame["meeting_probability"]),
+            frame.assign(
+                headroom_ratio=np.floor(100 * frame["headroom_ratio"] + 1e-6) / 100,  # 0.998 is not enough
+                meeting_probability=100 * frame["meeting_probability"],
+            ),
             f"label headroom_ratio {' '.join(short.values())} meeting_probability rate interval runs quality_shown "
             "findings_shown origin",
             headroom_ratio="Head-room",

@@ -274,7 +274,7 @@ def _told(rows: pd.DataFrame) -> str:
     own = rows[rows["origin"] == "measured"]
     kinds = set(own.dropna(subset=["ci_low", "ci_high"])["interval_kind"])
     marks = {
-        "bar: at least": own["rate"].notna().any(),
+        "bar: the last step that passed": own["rate"].notna().any(),
         "line: 95 % interval": "confidence" in kinds,
         "light: bracket": "bracket" in kinds,
         "diamond: published": len(own) < len(rows),

@@ -143,8 +143,9 @@ def _show_trials(trials: pd.DataFrame, run: dict[str, Any]) -> None:
             worst=100 * trials["loss_worst_exchange"],
             lease=100 * trials["loss_lease"],
             generator_kept_up=~trials["is_generator_limited"].fillna(False).astype(bool),
+            sustained=~trials["is_unsustained"].fillna(False).astype(bool),
         ),
-        "offered_rate achieved_rate worst lease sent received dropped completed generator_kept_up duration_s "
+        "offered_rate achieved_rate worst lease sent received dropped completed generator_kept_up sustained duration_s "
         "started_at source_path",
         offered_rate="Offered",
         achieved_rate="Achieved",
@@ -156,7 +157,7 @@ def _show_trials(trials: pd.DataFrame, run: dict[str, Any]) -> None:
         source_path="File",
     )
     widgets.table(
-        shown if is_leases else shown.drop(columns="Loss, leases"),
+        shown.drop(columns="Sustained" if is_leases else "Loss, leases"),
         alt="Trials of the run, by offered rate",
         key="trials",
         config=COUNTS
@@ -208,6 +209,8 @@ def _show_accounting(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
     what = "queries" if account["protocol"] == "DNS" else "requests"
     losses = {text: account[name] for name, text in LOSSES.items() if account[name] is not None}
     answered = account["answered"] if account["answered"] is not None else account["received"]
+    if (unknown := sent - answered - sum(losses.values())) >= 1:
+        losses["lost, not known where"] = unknown
     parts = pd.DataFrame(
         [(place, count, count / sent) for place, count in {accounting.ANSWERED: answered, **losses}.items()],
         columns=["place", "requests", "share_ratio"],
@@ -231,10 +234,8 @@ def _show_accounting(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
 
 
 def _where_they_went(losses: Mapping[str, float], sent: int, what: str) -> str:
-    worst = max(losses, key=lambda place: losses[place], default=None)
-    if worst is None:
-        return f"Where the {sent:,} {what} went is not known: no counter of the network was read"
-    if losses[worst] <= 0:
+    worst = max(losses, key=lambda place: losses[place], default="")
+    if losses.get(worst, 0) <= 0:
         return f"None of the {sent:,} {what} was lost"
     return f"{losses[worst]:,.0f} of {sent:,} {what} were {worst}"
 
@@ -396,7 +397,7 @@ def _show_findings(warehouse: Warehouse, run: Mapping[str, Any], key: Mapping[st
     st.header("Warnings and findings")
     found = queries.ask(warehouse, "findings", **{**run, **key}).to_pandas()
     if found.empty:
-        st.success("No known problems with this trial, its run or its configuration.", icon=":material/check:")
+        st.success("No known problems with this trial or its run.", icon=":material/check:")
         return
     found["finding"] = [wording.findings([name]) for name in found["finding"]]
     found.columns = [name.replace("_", " ").capitalize() for name in found.columns]

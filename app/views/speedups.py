@@ -158,8 +158,8 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
         p_value_holm="p (Holm)",
     ).dropna(axis="columns", how="all")
     bounds = {
-        "Rate": view_tables.texts(pairs, wording.figure_sign, "status", "qualifier"),
-        "Reference": view_tables.texts(pairs, wording.figure_sign, "reference_status", "reference_qualifier"),
+        "Rate": view_tables.texts(pairs, wording.bound, "status", "qualifier"),
+        "Reference": view_tables.texts(pairs, wording.bound, "reference_status", "reference_qualifier"),
     } | ({"Ratio": list(pairs["sign"])} if pairs["sign"].any() else {})
     return Answer(effect, counts, chart, chart.with_frames() if chart else {}, notes, table, bounds, list(asked))
 

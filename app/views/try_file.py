@@ -31,7 +31,7 @@ def main() -> None:
 def _draw() -> None:
     st.title("Add results")
     file = st.file_uploader(
-        "One raw file: an output of perfdhcp, dnsblast, dnsperf, TestCenter, TRex, ..., counters or machine facts",
+        "One raw file: an output of perfdhcp, dnsblast, dnsperf, TestCenter, TRex, ..., or counters",
         max_upload_size=uploads.MOST_BYTES // 2**20,
         key="file",
     )
@@ -173,9 +173,10 @@ def _finding(warehouse: Warehouse, trials: pd.DataFrame, kind: dict[str, str | N
         trials["completed"].astype(bool)
         & (trials["loss_worst_exchange"] <= goal["loss_limit"])
         & (errors <= goal["error_limit"])
-        & ~trials["is_unsustained"].astype(bool)
     )
-    most = trials.loc[within, "achieved_rate"].max()
+    most = trials.loc[within & ~trials["is_unsustained"].astype(bool), "achieved_rate"].max()
+    if not wording.is_known(most) and within.any():
+        return f"Within {limit}, but not sustained: answers came more slowly than queries were to be sent"
     if not wording.is_known(most):
         return f"No complete trial of this file stays within {limit}"
     rates = queries.ask(warehouse, "tried_capacities", **kind, loss_goal=goal["loss_goal"])["rate"].to_pylist()
@@ -185,7 +186,7 @@ def _finding(warehouse: Warehouse, trials: pd.DataFrame, kind: dict[str, str | N
     below = sum(rate <= most for rate in rates)
     known = f"{below or 'all'} of {len(rates)} known capacities" if len(rates) > 1 else "the only known capacity"
     span = " to ".join(dict.fromkeys(map(wording.number, (min(rates), max(rates)))))
-    return f"{reached}: {'as much as' if below else 'less than'} {known}, {span}"
+    return f"{reached}: {'at least as much as' if below else 'less than'} {known}, {span}"
 
 
 def _show_troubles(found: dict[str, Any]) -> None:

@@ -76,7 +76,8 @@ def test_the_lead_is_over_set_ups_that_differ_in_one_thing_with_the_reason_where
     older = KEA | {"product_version": "2.0", "rate": 6089.0, "ci_low": 6000.0, "ci_high": 6200.0}
     elsewhere = MULTI | {"threads": 2.0, "testbed": "another"}
     others = [MULTI, elsewhere, older, older | {"rate": 100.0}, MYSQL, MYSQL | {"rate": 100.0}, PAIR]
-    assert lead(KEA, *others) == "1.4 times as much as with 4 threads on 2 CPUs, 2 times Kea 2.0, 7.9 times mysql."
+    said = "At the limit 1.4 times as much as with 4 threads on 2 CPUs, 2 times Kea 2.0, 7.9 times mysql."
+    assert lead(KEA, *others) == said
     assert lead(KEA) == ""
     assert "CPU" not in lead(KEA, MULTI | {"cpus": 8.0})
 
@@ -88,7 +89,7 @@ def test_a_lead_is_as_exact_as_the_interval_of_the_tested_ratio(low, high, said)
 
 def test_brackets_of_single_runs_bound_a_lead():
     lmdb, mysql = KEA | {"ci_low": 4000.0, "ci_high": 8000.0}, MYSQL | {"ci_low": 2000.0, "ci_high": 4000.0}
-    assert lead(lmdb, mysql) == "1 to 4 times mysql."
+    assert lead(lmdb, mysql) == "At the limit 1 to 4 times mysql."
     assert lead(lmdb, mysql | {"ci_low": 0.0}) == ""
 
 
