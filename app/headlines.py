@@ -63,10 +63,10 @@ def names(rows: Sequence[Row], beside: Sequence[Row] = ()) -> list[str]:
         for place, name in enumerate(found):
             alike[name].append(place)
         for name, places in alike.items():
-            told = {place: parts[place][column].split("; ") for place in places}
-            shared = set.intersection(*map(set, told.values())) if name else set()
-            for place, each in told.items():
-                own = "; ".join(part for part in each if part not in shared)
+            methods = [parts[place][column].split("; ") for place in places]
+            shared = set.intersection(*map(set, methods)) if name else set()
+            for place, method in zip(places, methods, strict=True):
+                own = "; ".join(part for part in method if part not in shared)
                 found[place] = ", ".join(filter(None, [name, own]))
     return unique(found)
 

@@ -86,9 +86,10 @@ def figure_sign(
 ) -> str:
     """Return the sign before a figure on its own, from FIGURE_COLUMNS; use `bound` for figures of one kind.
 
-    The rate of the last step that passed is a lower bound, unless another run may give less or failed at its first step.
+    The rate of the last step that passed is a lower bound, unless another run may give less or fails at its first step.
     """
-    if (kind == "confidence" and is_known(value) and low < value) or (status == "bracketed" and low == 0):
+    is_below = kind == "confidence" and is_known(value) and is_known(low) and low < value
+    if is_below or (status == "bracketed" and low == 0):
         return "≈"
     return bound(status, qualifier) or ("≥" if status == "bracketed" else "")
 

@@ -160,7 +160,9 @@ class Name(NamedTuple):
             (at, n) for at, n in steps if len(self.tokens[at]) == 1 or _LITTLE.fullmatch("".join(self.tokens[at][:n]))
         }
         dropped = own | {slot for slot in little if not self._is_behind(_QUANTITY, slot[0])}
-        dropped |= {(at, 0) for at, parts in enumerate(self.tokens) if _is_step(parts) and (not own or (at, 0) in steps)}
+        dropped |= {
+            (at, 0) for at, parts in enumerate(self.tokens) if _is_step(parts) and (not own or (at, 0) in steps)
+        }
         if repetition:
             # Without the rate in the name, it follows the rate in another unit.
             follows = not own and alone and rates and self.tokens[repetition[0]][repetition[1]] not in _FRAME_SIZES
@@ -269,10 +271,10 @@ def names(files: Iterable[str]) -> dict[str, Name]:
     """Return the parsed name of each file of one folder, compared with the others."""
     alike: dict[tuple[_Parts, ...], list[tuple[str, tuple[_Parts, ...]]]] = defaultdict(list)
     every = {file: split(file) for file in files}
-    days = {file: found[0] for file in every if (found := _DAY.search(_TIME.sub(" ", file)))}
-    if len({(every[file], day) for file, day in days.items()}) > len({every[file] for file in days}):
+    days = {file: day[0] for file in every if (day := _DAY.search(_TIME.sub(" ", file)))}
+    if len({(every[file], days[file]) for file in days}) > len({every[file] for file in days}):
         # the same on several days, as of a folder for each: not a ramp past midnight
-        every |= {file: (*every[file][:1], (f"day-{day}",), *every[file][1:]) for file, day in days.items()}
+        every |= {file: (*every[file][:1], (f"day-{days[file]}",), *every[file][1:]) for file in days}
     for file, tokens in every.items():
         form = tuple(tuple("#" if _FIGURE.match(part) else part for part in parts) for parts in tokens)
         alike[form].append((file, tokens))
@@ -430,7 +432,8 @@ def _goes(
     others = [each for slot, each in values.items() if slot not in {one, two}]
     rest = [*zip(*others, strict=True)] or [()] * len(pairs)
     if is_step:
-        return len({*zip(rest, pairs)}) == len({*zip(rest, values[one])}) == len({*zip(rest, values[two])})
+        both, *each = (len({*zip(rest, of, strict=True)}) for of in (pairs, values[one], values[two]))
+        return each == [both, both]
     rates, numbers = {*values[one]}, {*values[two]}
     if len(rates) < _RAMP:
         return False
