@@ -271,10 +271,6 @@ def names(files: Iterable[str]) -> dict[str, Name]:
     """Return the parsed name of each file of one folder, compared with the others."""
     alike: dict[tuple[_Parts, ...], list[tuple[str, tuple[_Parts, ...]]]] = defaultdict(list)
     every = {file: split(file) for file in files}
-    days = {file: day[0] for file in every if (day := _DAY.search(_TIME.sub(" ", file)))}
-    if len({(every[file], days[file]) for file in days}) > len({every[file] for file in days}):
-        # the same on several days, as of a folder for each: not a ramp past midnight
-        every |= {file: (*every[file][:1], (f"day-{days[file]}",), *every[file][1:]) for file in days}
     for file, tokens in every.items():
         form = tuple(tuple("#" if _FIGURE.match(part) else part for part in parts) for parts in tokens)
         alike[form].append((file, tokens))

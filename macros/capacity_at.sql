@@ -51,6 +51,9 @@ bracketed as (
         max(offered_rate) filter (where passes) as last_passing_rate,
         max_by(achieved_rate, offered_rate) filter (where passes and achieved_rate is not null) as rate,
         max_by(loss_ratio, offered_rate) filter (where passes) as last_passing_loss,
+        -- what is lost at any rate; one step does not tell it
+        case when count(*) filter (where passes) > 1 then min(loss_ratio) filter (where passes) else 0 end
+            as background_loss,
         max_by(is_generator_limited, offered_rate) filter (where passes) as is_last_passing_limited,
         any_value(loss_ratio) filter (where offered_rate = first_exceeding_rate) as first_exceeding_loss,
         max_by(loss_lease, offered_rate) filter (where passes and loss_lease is not null) as last_passing_loss_lease,
@@ -107,9 +110,9 @@ with_shares as (
             1 - last_passing_loss_lease - share_low * (first_exceeding_loss_lease - last_passing_loss_lease),
             1 - loss_limit
         ) as goodput_ratio,
-        {{ share_of_bracket(
+        greatest(share_low, {{ share_of_bracket(
             log_of_loss('last_passing_loss'), log_of_loss('first_exceeding_loss'), log_of_loss('loss_limit'), otherwise=1
-        ) }} as share_by_logarithm,
+        ) }}) as share_by_logarithm,
         case
             when first_exceeding_loss > loss_limit and loss_limit > 0
                 then (first_excess_rate - last_passing_rate) / (first_exceeding_rate - last_passing_rate)
@@ -137,7 +140,7 @@ with_share_high as (
         case
             when coalesce(share_by_line, 2) > 1 then share_by_logarithm
             -- a logarithm of no loss is the floor's, and too low where the loss sets in suddenly
-            when last_passing_loss < {{ least_loss() }} then share_by_line
+            when last_passing_loss - background_loss < {{ least_loss() }} then share_by_line
             else least(share_by_line, share_by_logarithm)
         end as share_high
     from with_mirrored_line
@@ -166,8 +169,8 @@ run_capacities as (
     select
         {{ all_but(
             'with_crossing',
-            'last_passing_loss_lease, first_exceeding_loss_lease, first_excess, next_rate, next_known_rate, '
-            ~ 'next_excess, first_excess_rate, goodput_ratio, share_low, share_by_logarithm, share_of_line, '
+            'background_loss, last_passing_loss_lease, first_exceeding_loss_lease, first_excess, next_rate, '
+            ~ 'next_known_rate, next_excess, first_excess_rate, goodput_ratio, share_low, share_by_logarithm, share_of_line, '
             ~ 'share_by_line, share_high'
         ) }},
         case when status = 'bracketed' then (crossing_low + crossing_high) / 2 end as rate_interpolated
@@ -182,14 +185,17 @@ run_capacities as (
 -#}
 {% macro share_of_bracket(passing, exceeding, limit, otherwise) -%}
     coalesce(
-        case when first_exceeding_loss > loss_limit then ({{ limit }} - {{ passing }}) / ({{ exceeding }} - {{ passing }}) end,
+        case
+            when first_exceeding_loss > loss_limit
+                then ({{ limit }} - {{ passing }}) / nullif({{ exceeding }} - {{ passing }}, 0)
+        end,
         {{ otherwise }}
     )
 {%- endmacro %}
 
-{#- The logarithm of a loss of at least 0.1 %, less for lower limits; null for zero. -#}
+{#- The logarithm of a loss beyond the background's, of at least 0.1 %, less for lower limits; null for zero. -#}
 {% macro log_of_loss(loss) -%}
-    ln(nullif(greatest({{ loss }}, {{ least_loss() }}), 0))
+    ln(nullif(greatest({{ loss }} - background_loss, {{ least_loss() }}), 0))
 {%- endmacro %}
 
 {#- The least loss that is told from none. -#}

@@ -73,9 +73,12 @@ with_dips as (
         with_runs_above.*,
         coalesce(
             with_runs_above.is_spread_above
-            and 2 * with_runs_above.runs_above > with_runs_above.known_heights
+            -- more than a quarter are no dips, but a second level
+            and with_runs_above.known_heights - with_runs_above.runs_above
+            <= greatest(1, with_runs_above.known_heights / 4)
             and with_runs_above.mean_above - with_runs_above.height
-            > interval_constants.dip_stdevs * with_runs_above.stdev_above,
+            > interval_constants.dip_stdevs
+            * greatest(with_runs_above.stdev_above, {{ spread_within('with_runs_above.step') }}),
             false
         ) as is_far_below
     from with_runs_above
@@ -147,10 +150,10 @@ summarised as (
         count(*) filter (where not is_left_out) as runs_with_dips,
         avg(crossing_low) filter (where not is_left_out) as crossing_low_with_dips,
         {{ spread_of('crossing_low', 'not is_left_out') }} as crossing_low_with_dips_stdev,
-        min(case when status = 'bracketed' then bracket_low else crossing_low end) filter (where not is_outlier)
+        min(case when status = 'bracketed' then bracket_low else crossing_low end) filter (where not is_left_out)
             as bracket_low,
         max(case when crossing_high is not null then bracket_high end) filter (where not is_outlier) as bracket_high,
-        min(coalesce(last_passing_rate, 0)) filter (where not is_outlier) as last_passing_rate,
+        min(coalesce(last_passing_rate, 0)) filter (where not is_left_out) as last_passing_rate,
         case
             when count(*) filter (where not is_outlier and crossing_high is null) = 0
                 then max(first_exceeding_rate) filter (where not is_outlier)
@@ -179,13 +182,10 @@ with_widening as (
 
 ),
 
-with_errors as (
+with_kind as (
 
     select
         *,
-        widening * crossing_low_stdev / sqrt(runs_without_outliers) as crossing_low_error,
-        widening * crossing_high_stdev / sqrt(runs_without_outliers) as crossing_high_error,
-        widening * crossing_low_with_dips_stdev / sqrt(runs_with_dips) as crossing_low_with_dips_error,
         case
             -- two runs often agree by chance
             when rate_interpolated is not null
@@ -194,6 +194,29 @@ with_errors as (
             else 'bracket'
         end as interval_kind
     from with_widening
+
+),
+
+with_least_spread as (
+
+    select
+        *,
+        -- of runs that are more alike than their steps resolve
+        case when interval_kind = 'bracket' then {{ spread_within('resolution') }} end as least_spread
+    from with_kind
+
+),
+
+with_errors as (
+
+    select
+        *,
+        widening * {{ spread_of_at_least('crossing_low_stdev', 'least_spread') }} / sqrt(runs_without_outliers)
+            as crossing_low_error,
+        widening * {{ spread_of_at_least('crossing_high_stdev', 'least_spread') }} / sqrt(runs_without_outliers)
+            as crossing_high_error,
+        widening * crossing_low_with_dips_stdev / sqrt(runs_with_dips) as crossing_low_with_dips_error
+    from with_least_spread
 
 ),
 
@@ -271,6 +294,16 @@ with_bounds as (
     case when count(rate) = count(*) then avg(rate) end as rate_mean,
     case when count(rate) = count(*) then stddev_samp(rate) end as rate_stdev,
     {{ worst_status('status', 'is_kept') }} as status
+{%- endmacro %}
+
+{#- The greater of both; null for a single run, which has no spread. -#}
+{% macro spread_of_at_least(spread, least) -%}
+    case when {{ spread }} >= 0 then greatest({{ spread }}, coalesce({{ least }}, 0)) end
+{%- endmacro %}
+
+{#- Standard deviation of a value that may be anywhere within a step. -#}
+{% macro spread_within(step) -%}
+    {{ step }} / sqrt(12)
 {%- endmacro %}
 
 {#- Sample standard deviation of the runs that count. Runs that are all alike have none, not that of their last bits. -#}

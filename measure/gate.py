@@ -11,6 +11,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from scipy.special import stdtrit
 
 from dropline.errors import DroplineError
 from dropline.measure.macros import looked_up, query
@@ -18,6 +19,7 @@ from dropline.measure.plan import known_goals
 
 LEVEL: Final = 0.05
 SPLITS: Final = 400
+_MOST_RUNS: Final = 1000  # that one is told to measure
 _FEWEST: Final = 4  # runs, to split into two halves that each have a spread
 _WORDS: Final = re.compile(r"slower by (\d+(?:\.\d+)?) ?%")
 
@@ -69,12 +71,22 @@ class Pair(NamedTuple):
         return Verdict.PASSED if self.low is not None and self.low > 1 - drop else Verdict.UNKNOWN
 
     def runs_missing(self, drop: float) -> int | None:
-        """Return how many more runs per side are needed to detect the drop, or None if no number is known to be."""
-        if not (self.low and self.high and self.runs and self.baseline_runs):
+        """Return how many more runs per side decide if the ratio stays as it is; None if no number is known to.
+
+        Student's t shrinks with them as well as the error.
+        """
+        if not (self.ratio and self.low and self.high and self.runs and self.baseline_runs):
             return None
-        runs, by_steps = min(self.runs, self.baseline_runs), self.width_by_steps or 0.0
-        by_runs, wanted = math.log(self.high / self.low) - by_steps, -math.log(1 - drop) - by_steps
-        return max(1, math.ceil(runs * (by_runs / wanted) ** 2) - runs) if wanted > 0 else None
+        runs, by_steps = min(self.runs, self.baseline_runs), (self.width_by_steps or 0.0) / 2
+        margin = math.log(self.ratio / (1 - drop) if self.ratio > 1 - drop else 1 / self.ratio) - by_steps
+        spread = (math.log(self.high / self.low) / 2 - by_steps) / _half_width(runs)
+        enough = (more for more in range(1, _MOST_RUNS) if max(spread, 0) * _half_width(runs + more) < margin)
+        return next(enough, None)
+
+
+def _half_width(runs: int) -> float:
+    """Return that of the interval of a difference of two means, in standard deviations of a run."""
+    return float(stdtrit(2 * runs - 2, (2 - LEVEL) / 2)) * math.sqrt(2 / runs)
 
 
 class Judged(NamedTuple):

@@ -140,9 +140,14 @@ def power(runs, stdevs):
     return stats.nct.sf(stats.t.ppf(0.975, degrees), degrees, stdevs * math.sqrt(runs / 2))
 
 
-def welch(above, below):
-    """Return logarithm, standard error and degrees of freedom of the ratio of two means."""
-    sides = [mean_and_error(side) for side in (above, below)]
+def welch(above, below, least):
+    """Return logarithm, standard error and degrees of freedom of the ratio of two means, whose runs scatter at least so."""
+    each = zip((above, below), least, strict=True)
+    sides = [
+        (mean, max(error, spread / math.sqrt(len(side))))
+        for side, spread in each
+        for mean, error in [mean_and_error(side)]
+    ]
     variances = [(error / mean) ** 2 for mean, error in sides]
     parts = [variance**2 / (len(side) - 1) for variance, side in zip(variances, (above, below), strict=True)]
     return math.log(sides[0][0] / sides[1][0]), math.sqrt(sum(variances)), sum(variances) ** 2 / sum(parts)
@@ -158,11 +163,17 @@ def test_a_ratio_has_the_interval_and_p_value_of_welchs_test_of_its_nearer_ends(
         from {table} where p_value is not null and ci_low is not null and ci_high is not null"""
     )
     assert rows
+    steps = {
+        row[:2]: row[2]
+        for row in sql("select configuration_id, loss_goal, resolution, interval_kind from capacity")
+        if row[3] == "bracket"
+    }
     for one, other, at, low, high, p_value in rows:
+        least = [(steps.get((each, at)) or 0) / math.sqrt(12) for each in (one, other)]
         if {(one, at), (other, at)} & (dipping | correlated):
             continue
         (low_one, high_one), (low_other, high_other) = estimates[one, at].T, estimates[other, at].T
-        nearest, furthest = welch(low_one, high_other), welch(high_one, low_other)
+        nearest, furthest = welch(low_one, high_other, least), welch(high_one, low_other, least)
         for end, sign, (logarithm, error, degrees) in ((low, -1, nearest), (high, 1, furthest)):
             # degrees of freedom are rounded down to a tenth: never too narrow
             exact = logarithm + sign * stats.t.ppf(0.975, degrees) * error
