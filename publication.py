@@ -25,10 +25,6 @@ KEPT: Final = 3
 _NAME: Final = re.compile(r"([0-9]{4,18})-[0-9]{8}T[0-9]{6}Z\.duckdb")
 
 
-class NoSuchPublication(DroplineError):
-    """There is no earlier publication, or none of this name."""
-
-
 class Publication(NamedTuple):
     """An earlier published warehouse: its number, its file, and its time."""
 
@@ -78,7 +74,7 @@ def earlier(home: Home) -> list[Publication]:
 
 
 def rollback(home: Home, name: str | None = None, *, progress: Callable[[str], None] | None = None) -> Publication:
-    """Publish an earlier warehouse again: `name`, or the one before the current one; raise NoSuchPublication if none.
+    """Publish an earlier warehouse again: `name`, or the one before the current one; raise DroplineError if none.
 
     The current one is kept among the earlier ones, so you can undo a rollback.
     """
@@ -92,9 +88,7 @@ def rollback(home: Home, name: str | None = None, *, progress: Callable[[str], N
         if not wanted:
             names = ", ".join(p.name for p in kept) or "none"
             asked = f"no earlier warehouse is called {name!r:.80}" if name else "no earlier warehouse is kept"
-            raise NoSuchPublication(
-                f"{home.root}: {asked}; there are: {names}. `dropline build` makes one from the lake."
-            )
+            raise DroplineError(f"{home.root}: {asked}; there are: {names}. `dropline build` makes one from the lake.")
         chosen = wanted[-1]
         _put_aside(home)
         link = home.root / "earlier" / "next"

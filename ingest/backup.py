@@ -29,10 +29,6 @@ from dropline.paths import Home
 _LOCK: Final = "backup.lock"
 
 
-class BackupFailed(DroplineError):
-    """A backup that was not finished, with the reason and what to do."""
-
-
 @dataclass(frozen=True, slots=True)
 class BackedUp:
     """The result of one `backup`."""
@@ -53,7 +49,7 @@ def backup(home: Home, root: Path, *, progress: Callable[[int, int], None] | Non
     """Copy `home` to the folder `root`, sync and verify the copy; ingests, builds and compactions may continue.
 
     `root` is new, empty, or an earlier backup of this home, finished or not. `progress` is called with (done, total)
-    while copying and again while verifying. Raises BackupFailed if the folder holds something else, cannot be
+    while copying and again while verifying. Raises DroplineError if the folder holds something else, cannot be
     written, or the copy differs from what was written to the home.
     """
     copy = Home.chosen(root)
@@ -64,27 +60,27 @@ def backup(home: Home, root: Path, *, progress: Callable[[int, int], None] | Non
             if faults := [fault for fault in verify(copy, progress=progress).faults if fault.path != marker]:
                 lines = [f"{copy.root} was copied, but differs from what was first written:", *map(Fault.text, faults)]
                 lines += [f"Type `dropline verify`: if {home.root} is intact, remove these files and back up again."]
-                raise BackupFailed("\n".join(lines))
+                raise DroplineError("\n".join(lines))
             _mark(copy, finished=True)
     except OSError as error:
         message = f"The backup stopped: {error}. What was copied is kept: fix the problem and back up again."
-        raise BackupFailed(message) from error
+        raise DroplineError(message) from error
     return BackedUp(copy.root, batches, copied, copy.warehouse.exists())
 
 
 @contextmanager
 def _alone(copy: Home) -> Iterator[None]:
-    """Lock the folder of a backup; raise BackupFailed if it is not one, or another process writes to it."""
+    """Lock the folder of a backup; raise DroplineError if it is not one, or another process writes to it."""
     there = {file.name for file in copy.root.iterdir()} if copy.root.exists() else set()
     begun = {name for name in there if name.startswith(f"{MARKER}.")}  # a marker that was killed while being written
     if MARKER not in there and there - begun - {_LOCK}:
-        raise BackupFailed(f"{copy.root} holds something other than a backup: choose a new or an empty folder")
+        raise DroplineError(f"{copy.root} holds something other than a backup: choose a new or an empty folder")
     copy.root.mkdir(parents=True, exist_ok=True)
     with (copy.root / _LOCK).open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise BackupFailed(f"another backup is being written to {copy.root}: wait until it has ended") from None
+            raise DroplineError(f"another backup is being written to {copy.root}: wait until it has ended") from None
         yield
 
 
@@ -103,7 +99,7 @@ def _copy(home: Home, copy: Home, progress: Callable[[int, int], None] | None) -
         stack.enter_context(source.reading())
         logged = log.names(home.lake / "log")
         if not (entries := source.entries(logged)):
-            raise BackupFailed(f"{home.root} has no lake, so there is nothing to back up: choose a home with --home")
+            raise DroplineError(f"{home.root} has no lake, so there is nothing to back up: choose a home with --home")
         _require_kinship(home, copy)
         _mark(copy, finished=False)
         target = Lake.create(copy.lake)
@@ -124,11 +120,11 @@ def _copy(home: Home, copy: Home, progress: Callable[[int, int], None] | None) -
 
 
 def _require_kinship(home: Home, copy: Home) -> None:
-    """Raise BackupFailed if the backup has an entry that this home never had."""
+    """Raise DroplineError if the backup has an entry that this home never had."""
     for name in log.names(copy.lake / "log"):
         own, other = (each.lake / "log" / name for each in (home, copy))
         if not own.exists() or own.read_bytes() != other.read_bytes():
-            raise BackupFailed(f"{other} is not a commit of {home.root}: choose another folder")
+            raise DroplineError(f"{other} is not a commit of {home.root}: choose another folder")
 
 
 def _copy_file(file: Path, place: Path) -> None:

@@ -14,7 +14,7 @@ from dropline.errors import DroplineError
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import counted
 from dropline.ingest.log import Entry, Part
-from dropline.ingest.parquet import DamagedFile, TableFile, naming, row_groups
+from dropline.ingest.parquet import TableFile, naming, row_groups
 from dropline.ingest.retraction import Purge
 from dropline.ingest.schema import TABLES
 from dropline.ingest.verification import faults
@@ -59,7 +59,7 @@ def compact(
 
     Ingests, builds and other compactions may run at the same time; killing it is safe. Every file is verified against
     the log before it is merged. With `purge` all entries are merged, whatever their size, and forgotten files are
-    dropped for good. `progress` is called with (done, total) before each run of entries. Raises DamagedFile if a
+    dropped for good. `progress` is called with (done, total) before each run of entries. Raises DroplineError if a
     file differs from what was written; earlier merges stay committed.
     """
     lake = Lake.create(lake.root)
@@ -106,7 +106,7 @@ def _merge(lake: Lake, run: Sequence[Entry], doomed: Purge | None) -> bool:
         if not {entry.number for entry in run} <= {entry.number for entry in lake.entries()}:
             return False
         if damage := [fault for entry in run for fault in faults(lake.root, entry)]:
-            raise DamagedFile(damage[0].text())
+            raise DroplineError(damage[0].text())
         parts = {table: _merged(lake.root, run, table, folder, doomed) for table in TABLES}
         batches = [batch for entry in run for batch in entry.batches]
         return lake.replace(run, batches, {table: part for table, part in parts.items() if part and part.rows})

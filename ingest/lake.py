@@ -101,7 +101,7 @@ class Lake:
         return lake
 
     def entries(self, names: Iterable[str] | None = None) -> list[Entry]:
-        """Return the entries in force (all, or the named ones) in the order of their batches; raise DamagedFile."""
+        """Return the entries in force (all, or the named ones) in the order of their batches; raise DroplineError."""
         return log.in_force(self._written(log.names(self._log) if names is None else names))
 
     def batches(self) -> list[str]:

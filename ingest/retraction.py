@@ -24,10 +24,6 @@ _OF_CAMPAIGNS: Final = ("campaigns", "hosts")  # whose rows belong to no single 
 _USED: Final = {"hosts": "host_id", "server_configs": "server_config_id"}  # by trials, also of other campaigns
 
 
-class NothingToRetract(DroplineError):
-    """A name that matches no campaign and no file, or a new name that is taken; the text lists what exists."""
-
-
 @dataclass(frozen=True, slots=True)
 class Retracted:
     """The result of one call: a phrase for what happened to `files` of `campaigns`, and the batch written."""
@@ -44,7 +40,7 @@ class Retracted:
 
 
 def forget(lake: Lake, name: str) -> Retracted:
-    """Exclude a campaign or CAMPAIGN/PATH, until purged for good; raise NothingToRetract if no file matches."""
+    """Exclude a campaign or CAMPAIGN/PATH, until purged for good; raise DroplineError if no file matches."""
     with lake.reading():
         keys = _named(name, lake.places())
         with lake.batch() as batch:
@@ -64,16 +60,16 @@ def remember(lake: Lake, name: str) -> Retracted:
 
 
 def rename(lake: Lake, old: str, new: str) -> Retracted:
-    """Rename a campaign. Raises NothingToRetract if it does not exist, or the new name is taken."""
+    """Rename a campaign. Raises DroplineError if it does not exist, or the new name is taken."""
     if slug(new) != new:
         message = f"{new!r} is not a name; use lower-case letters, digits, '.', '_' and '-', such as {slug(new)}"
-        raise NothingToRetract(message)
+        raise DroplineError(message)
     with lake.reading():
         places = lake.places()
         if old not in (there := _campaigns(places)):
-            raise NothingToRetract(f"{old} is not a campaign. Campaigns: {', '.join(there) or 'none'}")
+            raise DroplineError(f"{old} is not a campaign. Campaigns: {', '.join(there) or 'none'}")
         if any(new == campaign or (new == place.scope and campaign != old) for (campaign, _), place in places.items()):
-            raise NothingToRetract(f"there already is a campaign {new}: choose another name, or forget that one first")
+            raise DroplineError(f"there already is a campaign {new}: choose another name, or forget that one first")
         with lake.batch() as batch:
             files = move(lake, batch, old, new)
             return Retracted(f"kept as {new}", files, (old,), batch.commit())
@@ -106,7 +102,7 @@ def _named(name: str, keys: Iterable[Key], listing: str = "Campaigns:") -> list[
         return found
     there = ", ".join(_campaigns(every)) or "none"
     message = f"{name} is neither a campaign nor the CAMPAIGN/PATH of a file or folder. {listing} {there}"
-    raise NothingToRetract(message)
+    raise DroplineError(message)
 
 
 def _campaigns(keys: Iterable[Key]) -> tuple[str, ...]:

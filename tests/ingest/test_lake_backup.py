@@ -9,8 +9,9 @@ import pytest
 from test_lake import trials
 from test_lake_damage import kept
 
+from dropline.errors import DroplineError
 from dropline.ingest import backup as backup_module
-from dropline.ingest.backup import BackupFailed, backup
+from dropline.ingest.backup import backup
 from dropline.ingest.compaction import compact
 from dropline.ingest.lake import Lake
 from dropline.ingest.verification import MARKER, verify
@@ -136,7 +137,7 @@ def test_a_full_disk_is_told_in_words_and_what_was_half_copied_is_copied_again(h
         write.write(read.read(100))
         raise OSError(28, "No space left on device")
 
-    with monkeypatch.context() as patch, pytest.raises(BackupFailed, match="No space left on device"):
+    with monkeypatch.context() as patch, pytest.raises(DroplineError, match="No space left on device"):
         patch.setattr(backup_module.shutil, "copyfileobj", full)
         backup(home, copy.root)
     assert any("was not finished" in fault.reason for fault in verify(copy).faults)
@@ -148,7 +149,7 @@ def test_a_damaged_copy_is_told_and_can_be_made_good(home, copy):
     backup(home, copy.root)
     damaged = Lake(copy.lake).files("trials")[1]
     flip(damaged, 40)
-    with pytest.raises(BackupFailed, match=r"trials\.parquet: (.|\n)*remove these files and back up again"):
+    with pytest.raises(DroplineError, match=r"trials\.parquet: (.|\n)*remove these files and back up again"):
         backup(home, copy.root)
     damaged.unlink()
     backup(home, copy.root)
@@ -161,28 +162,28 @@ def test_a_damaged_home_gives_no_finished_backup_and_harms_no_earlier_one(home, 
     flip(file, 40)
     assert backup(home, copy.root).copied == 0
     assert Lake(copy.lake).files("trials")[1].read_bytes() != file.read_bytes()
-    with pytest.raises(BackupFailed, match="SHA-256"):
+    with pytest.raises(DroplineError, match="SHA-256"):
         backup(home, copy.root.with_name("another"))
 
 
 def test_a_folder_that_holds_something_else_is_left_alone(home, copy, tmp_path):
-    with pytest.raises(BackupFailed, match="something other"):
+    with pytest.raises(DroplineError, match="something other"):
         backup(home, home.root)
     other = Home.chosen(tmp_path / "other")
     for path in "xyz":
         commit(other, path)
     backup(other, copy.root)
-    with pytest.raises(BackupFailed, match=r"is not a commit of"):
+    with pytest.raises(DroplineError, match=r"is not a commit of"):
         backup(home, copy.root)
     assert Lake(copy.lake).tables("trials") == Lake(other.lake).tables("trials")
     assert verify(copy).faults == []
 
 
 def test_a_home_without_a_lake_and_a_second_writer_are_refused(home, copy, tmp_path):
-    with pytest.raises(BackupFailed, match="nothing to back up"):
+    with pytest.raises(DroplineError, match="nothing to back up"):
         backup(Home.chosen(tmp_path / "none"), copy.root)
     assert verify(Home.chosen(tmp_path / "none")).faults
-    with backup_module._alone(copy), pytest.raises(BackupFailed, match="another backup"):
+    with backup_module._alone(copy), pytest.raises(DroplineError, match="another backup"):
         backup(home, copy.root)
 
 
