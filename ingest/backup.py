@@ -13,7 +13,6 @@ import json
 import shutil
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -29,24 +28,8 @@ from dropline.paths import Home
 _LOCK: Final = "backup.lock"
 
 
-@dataclass(frozen=True, slots=True)
-class BackedUp:
-    """The result of one `backup`."""
-
-    root: Path  # the backup
-    batches: int  # number of batches in the backup
-    copied: int  # number of batches copied by this call
-    warehouse: bool  # whether the backup includes a published warehouse
-
-    def text(self) -> str:
-        """Return the result as text."""
-        warehouse = "the published warehouse" if self.warehouse else "no warehouse yet"
-        held = f"{counted(self.batches, 'batch', 'batches')}, {self.copied} of them copied now, and {warehouse}"
-        return f"{self.root} holds {held}; verified. It is a home: dropline --home {self.root} status"
-
-
-def backup(home: Home, root: Path, *, progress: Callable[[int, int], None] | None = None) -> BackedUp:
-    """Copy `home` to the folder `root`, sync and verify the copy; ingests, builds and compactions may continue.
+def backup(home: Home, root: Path, *, progress: Callable[[int, int], None] | None = None) -> str:
+    """Copy `home` to `root`, sync and verify the copy, and say what it holds; others may write to `home` meanwhile.
 
     `root` is new, empty, or an earlier backup of this home, finished or not. `progress` is called with (done, total)
     while copying and again while verifying. Raises DroplineError if the folder holds something else, cannot be
@@ -65,7 +48,9 @@ def backup(home: Home, root: Path, *, progress: Callable[[int, int], None] | Non
     except OSError as error:
         message = f"The backup stopped: {error}. What was copied is kept: fix the problem and back up again."
         raise DroplineError(message) from error
-    return BackedUp(copy.root, batches, copied, copy.warehouse.exists())
+    warehouse = "the published warehouse" if copy.warehouse.exists() else "no warehouse yet"
+    held = f"{counted(batches, 'batch', 'batches')}, {copied} of them copied now, and {warehouse}"
+    return f"{copy.root} holds {held}; verified. It is a home: dropline --home {copy.root} status"
 
 
 @contextmanager
