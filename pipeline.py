@@ -25,6 +25,7 @@ from dropline.ingest.lake import Lake
 from dropline.ingest.loader import counted
 from dropline.ingest.verification import damaged
 from dropline.paths import Home
+from dropline.progress import unseen
 from dropline.transform import Places
 
 Progress = Callable[[str], None]
@@ -123,18 +124,17 @@ def is_current(home: Home) -> bool:
     return made == (_project_sha256(), Lake(home.lake).batches())
 
 
-def build(home: Home, *, progress: Progress | None = None) -> BuildReport:
+def build(home: Home, *, progress: Progress = unseen) -> BuildReport:
     """Build the warehouse of `home` and publish it by one rename; a second build waits.
 
     On errors the old warehouse stays untouched. Raises DroplineError if a critical expectation, a seed, a model or a
     test failed, or a file cannot be read or written.
     """
-    say = progress or (lambda _: None)
-    with publication.alone(home, say), Lake(home.lake).reading():
+    with publication.alone(home, progress), Lake(home.lake).reading():
         work = _places(home)
         work.clear()
         try:
-            return _build(home, work, say)
+            return _build(home, work, progress)
         except (duckdb.Error, OSError) as error:
             _stop_if_damaged(home, Lake(home.lake))
             raise DroplineError(f"The build stopped: {error}\n{_unchanged(home)}") from error
@@ -142,21 +142,20 @@ def build(home: Home, *, progress: Progress | None = None) -> BuildReport:
             work.clear()
 
 
-def check(home: Home, *, progress: Progress | None = None) -> CheckReport:
+def check(home: Home, *, progress: Progress = unseen) -> CheckReport:
     """Check lake and published warehouse against all expectations, without a build; raise if they are unreadable."""
     from dropline.expectations import validation
 
-    say = progress or (lambda _: None)
-    phases, places = _Phases(say), (home.lake, home.quality)
-    with publication.alone(home, say), Lake(home.lake).reading():
+    phases, places = _Phases(progress), (home.lake, home.quality)
+    with publication.alone(home, progress), Lake(home.lake).reading():
         try:
             Lake.create(home.lake).lay_out(_places(home).lake)
             with phases("lake gate"):
-                lake = tuple(check_lake(*places, progress=say, judge=validation.failed))
+                lake = tuple(check_lake(*places, progress=progress, judge=validation.failed))
             marts = None
             if home.warehouse.exists():
                 with phases("marts gate"):
-                    marts = tuple(check_marts(home.warehouse, *places, progress=say, judge=validation.failed))
+                    marts = tuple(check_marts(home.warehouse, *places, progress=progress, judge=validation.failed))
         except (duckdb.Error, OSError) as error:
             raise DroplineError(f"The check stopped: {error}") from error
     return CheckReport(lake, marts, phases.seconds)

@@ -1,7 +1,7 @@
 """Preview of an ingest: configurations, runs and rates, before anything is stored."""
 
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,14 +17,11 @@ from dropline.ingest.lake import Lake
 from dropline.ingest.loader import Summary, ingest
 from dropline.paths import Home
 from dropline.pipeline import PROJECT, SHOWN_ROWS
+from dropline.progress import Progress, unseen
 
 
 def preview(
-    paths: Iterable[Path],
-    home: Home,
-    *,
-    campaign: str | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    paths: Iterable[Path], home: Home, *, campaign: str | None = None, progress: Progress = unseen
 ) -> tuple[Summary, pa.Table]:
     """Return the summary of an ingest and one row per configuration, from a temporary lake; only read from `home`.
 

@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 from dropline.errors import DroplineError
 from dropline.ingest.parquet import fsync
 from dropline.paths import Home
+from dropline.progress import unseen
 
 KEPT: Final = 3
 
@@ -73,12 +74,12 @@ def earlier(home: Home) -> list[Publication]:
     return [publication for publication in _all(home) if not _is_current(publication, home)]
 
 
-def rollback(home: Home, name: str | None = None, *, progress: Callable[[str], None] | None = None) -> Publication:
+def rollback(home: Home, name: str | None = None, *, progress: Callable[[str], None] = unseen) -> Publication:
     """Publish an earlier warehouse again: `name`, or the one before the current one; raise DroplineError if none.
 
     The current one is kept among the earlier ones, so you can undo a rollback.
     """
-    with alone(home, progress or (lambda _: None)):
+    with alone(home, progress):
         kept = earlier(home)
         present = next((p.number for p in _all(home) if _is_current(p, home)), None)
         if name is None:

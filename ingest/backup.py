@@ -11,7 +11,7 @@ the backup already has are not copied again.
 import fcntl
 import json
 import shutil
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,16 +24,16 @@ from dropline.ingest.loader import counted
 from dropline.ingest.parquet import replacing
 from dropline.ingest.verification import MARKER, Fault, batch_of, verify
 from dropline.paths import Home
+from dropline.progress import Progress, unseen
 
 _LOCK: Final = "backup.lock"
 
 
-def backup(home: Home, root: Path, *, progress: Callable[[int, int], None] | None = None) -> str:
+def backup(home: Home, root: Path, *, progress: Progress = unseen) -> str:
     """Copy `home` to `root`, sync and verify the copy, and say what it holds; others may write to `home` meanwhile.
 
-    `root` is new, empty, or an earlier backup of this home, finished or not. `progress` is called with (done, total)
-    while copying and again while verifying. Raises DroplineError if the folder holds something else, cannot be
-    written, or the copy differs from what was written to the home.
+    `root` is new, empty, or an earlier backup of this home, finished or not. Raises DroplineError if it holds something
+    else, cannot be written, or the copy differs from what was written to the home.
     """
     copy = Home.chosen(root)
     try:
@@ -75,7 +75,7 @@ def _mark(copy: Home, *, finished: bool) -> None:
         file.write(json.dumps(said).encode() + b"\n")
 
 
-def _copy(home: Home, copy: Home, progress: Callable[[int, int], None] | None) -> tuple[int, int]:
+def _copy(home: Home, copy: Home, progress: Progress) -> tuple[int, int]:
     """Copy the files, then the log; return the number of batches and how many of them are new."""
     source = Lake(home.lake)
     with ExitStack() as stack:
@@ -90,8 +90,7 @@ def _copy(home: Home, copy: Home, progress: Callable[[int, int], None] | None) -
         target = Lake.create(copy.lake)
         batches, there = [batch for entry in entries for batch in entry.batches], {*target.batches()}
         for done, entry in enumerate(entries):
-            if progress:
-                progress(done, len(entries))
+            progress(done, len(entries))
             for part in entry.files.values():
                 _copy_file(home.lake / part.path, copy.lake / part.path)
         for name in logged:

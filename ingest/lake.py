@@ -16,7 +16,7 @@ import fcntl
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
@@ -32,11 +32,10 @@ from dropline.ingest.log import Entry, Part
 from dropline.ingest.migration import migrate
 from dropline.ingest.parquet import TableFile, belonging, fsync, keyed, naming, plain, replacing, row_groups, widened
 from dropline.ingest.schema import TABLES
+from dropline.progress import Progress, unseen
 
 if TYPE_CHECKING:
     from dropline.ingest.bucket import Bucket
-
-    Progress = Callable[[int, int], None]
 
 Key = tuple[str, str]  # campaign, source_path
 
@@ -93,7 +92,7 @@ class Lake:
         return lake
 
     @classmethod
-    def shared(cls, root: Path, address: str, progress: Progress | None = None) -> Lake:
+    def shared(cls, root: Path, address: str, progress: Progress = unseen) -> Lake:
         """Return the local copy at `root` of the lake in a bucket, updated; its commits go to the bucket."""
         lake = cls.create(root)
         (root / "remote").write_text(address, "utf-8")
@@ -278,7 +277,7 @@ class Lake:
 
         return Bucket(remote.read_text("utf-8"))
 
-    def pull(self, progress: Progress | None = None) -> None:
+    def pull(self, progress: Progress = unseen) -> None:
         """Fetch new commits from the bucket: first the files, then the entries that name them."""
         if not (bucket := self.bucket()):
             return
@@ -288,8 +287,7 @@ class Lake:
         parts = [part for entry in entries for part in entry.files.values() if not (self.root / part.path).exists()]
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             for done, _ in enumerate(pool.map(lambda part: bucket.fetch(self.root, part), parts), 1):
-                if progress:
-                    progress(done, len(parts))
+                progress(done, len(parts))
         for entry in fetched:
             self._link(entry)
 
