@@ -248,12 +248,7 @@ def in_tasks(items: Iterable[Found]) -> Iterator[list[Found]]:
 
 
 def _parts(
-    resolver: Resolver,
-    known: Known,
-    scopes: Scopes,
-    unread: Sequence[str],
-    seen: int,
-    progress: Progress,
+    resolver: Resolver, known: Known, scopes: Scopes, unread: Sequence[str], seen: int, progress: Progress
 ) -> Generator[Part]:
     """Yield the results of all tasks, in order; files of `unread` scopes, `seen` before, are already there."""
     # Two scopes can claim the same key only if no campaign.yaml names the campaign.
