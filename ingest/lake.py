@@ -194,16 +194,6 @@ class Lake:
         with ExitStack() as stack:
             yield Batch(lake, stack, (lake.batches() or [""])[-1] if after is None else after, reread=reread)
 
-    def commit(self, tables: Mapping[str, pa.Table]) -> str | None:
-        """Write `tables` (any of schema.TABLES; the batch column is filled in) as one batch.
-
-        Returns the batch's name, or None if there are no rows or another process has already committed all its files.
-        """
-        with self.batch() as batch:
-            for name, rows in tables.items():
-                batch.add(name, rows)
-            return batch.commit()
-
     @contextmanager
     def staged(self, label: str = "staged") -> Iterator[Path]:
         """Yield a new folder for unfinished files; remove it unless an entry names it in the end."""

@@ -17,11 +17,11 @@ from dropline.ingest.lake import Lake
 from dropline.ingest.verification import MARKER, verify
 from dropline.paths import Home
 from tests.commands import dropline
-from tests.lakes import flip, leftovers
+from tests.lakes import flip, leftovers, put
 
 
 def commit(home, path):
-    return Lake.create(home.lake).commit({"raw_files": kept(**{path: b"1"}), "trials": trials(**{path: "1"})})
+    return put(Lake.create(home.lake), raw_files=kept(**{path: b"1"}), trials=trials(**{path: "1"}))
 
 
 def publish(home):

@@ -23,7 +23,7 @@ from dropline.ingest.schema import TABLES
 from dropline.ingest.verification import verify
 from dropline.paths import Home
 from tests.commands import dropline
-from tests.lakes import flip, rewritten
+from tests.lakes import flip, put, rewritten
 
 CONTENT = b"1"
 WRITTEN = ("raw_files", "trials", "exchanges")
@@ -54,9 +54,7 @@ def make_home(root):
     home = Home.chosen(root)
     lake = Lake.create(home.lake)
     for path in "ab":
-        lake.commit(
-            {"raw_files": kept(**{path: CONTENT}), "trials": trials(**{path: "1"}), "exchanges": exchanges(f"{path}-1")}
-        )
+        put(lake, raw_files=kept(**{path: CONTENT}), trials=trials(**{path: "1"}), exchanges=exchanges(f"{path}-1"))
     with duckdb.connect(str(home.warehouse)) as connection:
         connection.execute("create table build_info as select $1::varchar[] as lake_batches", [lake.batches()])
         connection.execute(
@@ -146,7 +144,7 @@ def test_an_observation_belongs_to_a_trial_or_to_a_file(tmp_path, trial, path, o
     home = Home.chosen(tmp_path)
     row = {"trial_id": trial, "batch": "", "campaign": "c", "source_path": path, "metric": "cpu", "value": 1.0}
     observed = pa.Table.from_pylist([row], schema=TABLES["observations"])
-    Lake.create(home.lake).commit({"raw_files": kept(a=CONTENT), "trials": trials(a="1"), "observations": observed})
+    put(Lake.create(home.lake), raw_files=kept(a=CONTENT), trials=trials(a="1"), observations=observed)
     assert len(verify(home).faults) == orphans
 
 
