@@ -188,7 +188,7 @@ def forget(
     from dropline.ingest.retraction import forget as take_back
     from dropline.ingest.retraction import remember
 
-    typer.echo((remember if undo else take_back)(Lake.create(context.obj.lake), name).text())
+    typer.echo((remember if undo else take_back)(Lake.create(context.obj.lake), name))
 
 
 @app.command()
@@ -207,7 +207,7 @@ def rename(
     from dropline.ingest.lake import Lake
     from dropline.ingest.retraction import rename as call
 
-    typer.echo(call(Lake.create(context.obj.lake), old, new).text())
+    typer.echo(call(Lake.create(context.obj.lake), old, new))
 
 
 @app.command()
@@ -364,7 +364,7 @@ def backup(
 
     with _bar("Backing up") as progress:
         done = copy(context.obj, folder, progress=progress)
-    typer.echo(done.text())
+    typer.echo(done)
 
 
 @app.command()

@@ -17,10 +17,6 @@ ENDPOINT: Final = "DROPLINE_S3_ENDPOINT"
 _S3: Final = re.compile(r"s3:/{1,2}([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:/[\w.=+-]+)*)/?", re.ASCII)
 
 
-class NoSuchHome(DroplineError):
-    """The given name cannot be a home."""
-
-
 @dataclass(frozen=True, slots=True)
 class Home:
     """The folder that holds all data; nothing is written outside it."""
@@ -30,17 +26,17 @@ class Home:
 
     @classmethod
     def chosen(cls, root: Path | str | None = None) -> Self:
-        """Return the home named by `root`, else by DROPLINE_HOME, else ./data; raises NoSuchHome."""
+        """Return the home named by `root`, else by DROPLINE_HOME, else ./data; raises DroplineError."""
         named = str(root or os.environ.get("DROPLINE_HOME") or "data")
         if not named.startswith("s3:/"):
             root = Path(named).expanduser().absolute()
             if root.is_file():
-                raise NoSuchHome(f"{root} is a file; a home is a folder")
+                raise DroplineError(f"{root} is a file; a home is a folder")
             return cls(root)
         match = _S3.fullmatch(named)
         if not match or {".", ".."} & set(match[2].split("/")):
             # Do not repeat the address: people put their keys there.
-            raise NoSuchHome(
+            raise DroplineError(
                 "the address of a shared home is s3://bucket/folder, of letters, digits and any of . _ = + -; "
                 "keys come from the environment or a profile, never from the address"
             )

@@ -25,6 +25,7 @@ from dropline.ingest.lake import Lake
 from dropline.ingest.loader import counted
 from dropline.ingest.verification import damaged
 from dropline.paths import Home
+from dropline.progress import unseen
 from dropline.transform import Places
 
 Progress = Callable[[str], None]
@@ -63,18 +64,6 @@ _BUILD_INFO: Final = """
     comment on column build_info.project_sha256 is 'Digest of the models, seeds and suites that made it.';
     comment on column build_info.lake_batches is 'Batches of the lake in the file, oldest first.';
 """
-
-
-class BuildFailed(DroplineError):
-    """No new warehouse was published; the message says why and what to do."""
-
-
-class GateFailed(BuildFailed):
-    """A critical expectation failed."""
-
-
-class ModelsFailed(BuildFailed):
-    """A seed, model or test of dbt failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,46 +124,40 @@ def is_current(home: Home) -> bool:
     return made == (_project_sha256(), Lake(home.lake).batches())
 
 
-def build(home: Home, *, progress: Progress | None = None) -> BuildReport:
+def build(home: Home, *, progress: Progress = unseen) -> BuildReport:
     """Build the warehouse of `home` and publish it by one rename; a second build waits.
 
-    On errors the old warehouse stays untouched.
-
-    Raises:
-        GateFailed: a critical expectation failed.
-        ModelsFailed: a seed, model or test failed.
-        BuildFailed: a file cannot be read or written.
+    On errors the old warehouse stays untouched. Raises DroplineError if a critical expectation, a seed, a model or a
+    test failed, or a file cannot be read or written.
     """
-    say = progress or (lambda _: None)
-    with publication.alone(home, say), Lake(home.lake).reading():
+    with publication.alone(home, progress), Lake(home.lake).reading():
         work = _places(home)
         work.clear()
         try:
-            return _build(home, work, say)
+            return _build(home, work, progress)
         except (duckdb.Error, OSError) as error:
             _stop_if_damaged(home, Lake(home.lake))
-            raise BuildFailed(f"The build stopped: {error}\n{_unchanged(home)}") from error
+            raise DroplineError(f"The build stopped: {error}\n{_unchanged(home)}") from error
         finally:
             work.clear()
 
 
-def check(home: Home, *, progress: Progress | None = None) -> CheckReport:
-    """Check lake and published warehouse against all expectations, without a build; raise BuildFailed if unreadable."""
+def check(home: Home, *, progress: Progress = unseen) -> CheckReport:
+    """Check lake and published warehouse against all expectations, without a build; raise if they are unreadable."""
     from dropline.expectations import validation
 
-    say = progress or (lambda _: None)
-    phases, places = _Phases(say), (home.lake, home.quality)
-    with publication.alone(home, say), Lake(home.lake).reading():
+    phases, places = _Phases(progress), (home.lake, home.quality)
+    with publication.alone(home, progress), Lake(home.lake).reading():
         try:
             Lake.create(home.lake).lay_out(_places(home).lake)
             with phases("lake gate"):
-                lake = tuple(check_lake(*places, progress=say, judge=validation.failed))
+                lake = tuple(check_lake(*places, progress=progress, judge=validation.failed))
             marts = None
             if home.warehouse.exists():
                 with phases("marts gate"):
-                    marts = tuple(check_marts(home.warehouse, *places, progress=say, judge=validation.failed))
+                    marts = tuple(check_marts(home.warehouse, *places, progress=progress, judge=validation.failed))
         except (duckdb.Error, OSError) as error:
-            raise BuildFailed(f"The check stopped: {error}") from error
+            raise DroplineError(f"The check stopped: {error}") from error
     return CheckReport(lake, marts, phases.seconds)
 
 
@@ -191,7 +174,7 @@ def _build(home: Home, work: Places, say: Progress) -> BuildReport:
         _stop_if_critical(home, "lake", check_lake(work.lake, home.quality, progress=say))
     with phases("models"):
         if failures := transform.run(PROJECT, work, shown_rows=SHOWN_ROWS):
-            raise ModelsFailed("\n".join(["What failed in dbt:", *failures, _unchanged(home)]))
+            raise DroplineError("\n".join(["What failed in dbt:", *failures, _unchanged(home)]))
     with phases("marts gate"):
         _write_build_info(work.database, lake.batches(), project)
         found = check_marts(work.database, work.lake, home.quality, progress=say)
@@ -224,13 +207,13 @@ def _critical(findings: Sequence[Finding]) -> list[Finding]:
 def _stop_if_critical(home: Home, place: str, findings: Sequence[Finding]) -> None:
     if critical := _critical(findings):
         lines = ["The gate stopped the build.", *_listed(place, critical), _ADVICE[place], _unchanged(home)]
-        raise GateFailed("\n".join(lines))
+        raise DroplineError("\n".join(lines))
 
 
 def _stop_if_damaged(home: Home, lake: Lake) -> None:
     if faults := damaged(lake):
         lines = ["The lake is damaged.", *(fault.text() for fault in faults[:SHOWN_ROWS]), _unchanged(home)]
-        raise BuildFailed("\n".join(lines))
+        raise DroplineError("\n".join(lines))
 
 
 def _listed(place: str, findings: Sequence[Finding]) -> list[str]:

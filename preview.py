@@ -1,7 +1,7 @@
 """Preview of an ingest: configurations, runs and rates, before anything is stored."""
 
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,23 +11,21 @@ import pyarrow as pa
 
 from dropline import compiled, transform
 from dropline.app.queries import text
+from dropline.errors import DroplineError
 from dropline.ingest.change_detection import Known
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import Summary, ingest
 from dropline.paths import Home
-from dropline.pipeline import PROJECT, SHOWN_ROWS, ModelsFailed
+from dropline.pipeline import PROJECT, SHOWN_ROWS
+from dropline.progress import Progress, unseen
 
 
 def preview(
-    paths: Iterable[Path],
-    home: Home,
-    *,
-    campaign: str | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    paths: Iterable[Path], home: Home, *, campaign: str | None = None, progress: Progress = unseen
 ) -> tuple[Summary, pa.Table]:
     """Return the summary of an ingest and one row per configuration, from a temporary lake; only read from `home`.
 
-    Raises ModelsFailed and the errors of `ingest`.
+    Raises DroplineError if a model fails, and the errors of `ingest`.
     """
     held = Lake(home.lake)
     with TemporaryDirectory(prefix="dropline-") as folder:
@@ -41,7 +39,7 @@ def preview(
         places = transform.Places.within(work, work / "quality")
         lake.lay_out(places.lake)
         if failures := transform.run(PROJECT, places, shown_rows=SHOWN_ROWS, up_to="int_runs__identified"):
-            raise ModelsFailed("\n".join(failures))
+            raise DroplineError("\n".join(failures))
         with duckdb.connect(str(places.scratch), read_only=True) as connection:
             return summary, connection.sql(text("preview_runs")).to_arrow_table()
 

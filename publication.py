@@ -19,14 +19,11 @@ from typing import Final, NamedTuple
 from dropline.errors import DroplineError
 from dropline.ingest.parquet import fsync
 from dropline.paths import Home
+from dropline.progress import unseen
 
 KEPT: Final = 3
 
 _NAME: Final = re.compile(r"([0-9]{4,18})-[0-9]{8}T[0-9]{6}Z\.duckdb")
-
-
-class NoSuchPublication(DroplineError):
-    """There is no earlier publication, or none of this name."""
 
 
 class Publication(NamedTuple):
@@ -77,12 +74,12 @@ def earlier(home: Home) -> list[Publication]:
     return [publication for publication in _all(home) if not _is_current(publication, home)]
 
 
-def rollback(home: Home, name: str | None = None, *, progress: Callable[[str], None] | None = None) -> Publication:
-    """Publish an earlier warehouse again: `name`, or the one before the current one; raise NoSuchPublication if none.
+def rollback(home: Home, name: str | None = None, *, progress: Callable[[str], None] = unseen) -> Publication:
+    """Publish an earlier warehouse again: `name`, or the one before the current one; raise DroplineError if none.
 
     The current one is kept among the earlier ones, so you can undo a rollback.
     """
-    with alone(home, progress or (lambda _: None)):
+    with alone(home, progress):
         kept = earlier(home)
         present = next((p.number for p in _all(home) if _is_current(p, home)), None)
         if name is None:
@@ -92,9 +89,7 @@ def rollback(home: Home, name: str | None = None, *, progress: Callable[[str], N
         if not wanted:
             names = ", ".join(p.name for p in kept) or "none"
             asked = f"no earlier warehouse is called {name!r:.80}" if name else "no earlier warehouse is kept"
-            raise NoSuchPublication(
-                f"{home.root}: {asked}; there are: {names}. `dropline build` makes one from the lake."
-            )
+            raise DroplineError(f"{home.root}: {asked}; there are: {names}. `dropline build` makes one from the lake.")
         chosen = wanted[-1]
         _put_aside(home)
         link = home.root / "earlier" / "next"

@@ -12,10 +12,11 @@ import duckdb
 
 from dropline.app.queries import text
 from dropline.errors import DroplineError
+from dropline.progress import Progress, unseen
 from dropline.quoting import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 # DuckDB's COPY options for each format.
 FORMATS: Final = {"parquet": "format parquet, compression zstd", "csv": "format csv, header"}
@@ -48,18 +49,10 @@ def appearing(folder: Path) -> Iterator[Path]:
         raise ExportFailed(f"{folder}: {error}; nothing was exported") from error
 
 
-def dump(
-    warehouse: Path,
-    folder: Path,
-    form: str,
-    *,
-    raw: bool = False,
-    progress: Callable[[int, int], None] | None = None,
-) -> dict[str, int]:
+def dump(warehouse: Path, folder: Path, form: str, *, raw: bool = False, progress: Progress = unseen) -> dict[str, int]:
     """Write every table to `folder`/tables in one of FORMATS, with COLUMNS and a README; return rows by table.
 
-    CSV holds nested values as JSON. `raw` only controls whether the README mentions raw files. `progress` is
-    called with (done, total) before each table.
+    CSV holds nested values as JSON. `raw` only controls whether the README mentions raw files.
     """
     import jinja2
 
@@ -73,8 +66,7 @@ def dump(
         database.execute(f"copy ({described}) to {quoted(str(folder / COLUMNS))} (format csv)")
         tables = [str(name) for (name,) in database.execute("show tables").fetchall()]
         for done, table in enumerate(tables):
-            if progress:
-                progress(done, len(tables))
+            progress(done, len(tables))
             file = quoted(str(folder / "tables" / f"{table}.{form}"))
             copied = database.execute(f"copy ({_rows(database, table, form)}) to {file} ({FORMATS[form]})").fetchone()
             rows[table] = copied[0] if copied else 0

@@ -24,6 +24,7 @@ from dropline.ingest.lake import Lake
 from dropline.ingest.parquet import replacing
 from dropline.ingest.schema import TABLES, TEXT
 from dropline.ingest.verification import batch_of
+from dropline.progress import unseen
 from dropline.quoting import quoted
 
 Judge = Callable[[Sequence[Suite], Mapping[str, int]], Collection[str]]
@@ -44,7 +45,7 @@ _EMPTY: Final = "00000000-empty"  # a file without findings, so that there is al
 
 
 def check_lake(
-    lake: Path, quality: Path, *, progress: Progress | None = None, judge: Judge = failing_rows.failed
+    lake: Path, quality: Path, *, progress: Progress = unseen, judge: Judge = failing_rows.failed
 ) -> list[Finding]:
     """Check every batch that these suites have not checked; return the findings about current files.
 
@@ -75,7 +76,7 @@ def check_lake(
 
 
 def check_marts(
-    warehouse: Path, lake: Path, quality: Path, *, progress: Progress | None = None, judge: Judge = failing_rows.failed
+    warehouse: Path, lake: Path, quality: Path, *, progress: Progress = unseen, judge: Judge = failing_rows.failed
 ) -> list[Finding]:
     """Check a warehouse file against the marts' suites and the batches behind it; raise duckdb.Error if unreadable."""
     with _connected() as connection:
@@ -109,13 +110,12 @@ def _table(findings: Sequence[Finding], columns: Sequence[str]) -> pa.Table:
 
 
 def _check(
-    connection: duckdb.DuckDBPyConnection, suites: Sequence[Suite], progress: Progress | None, judge: Judge
+    connection: duckdb.DuckDBPyConnection, suites: Sequence[Suite], progress: Progress, judge: Judge
 ) -> list[Finding]:
     """Count and store the failing rows, judge the counts, and return the rows as findings."""
     counts: dict[str, int] = {}
     for suite in suites:
-        if progress:
-            progress(f"checking {suite.name}")
+        progress(f"checking {suite.name}")
         counts |= failing_rows.count_failing(connection, suite)
     failed = judge(suites, counts)
     return [finding for suite in suites for finding in failing_rows.findings(connection, suite, failed)]

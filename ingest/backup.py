@@ -11,9 +11,8 @@ the backup already has are not copied again.
 import fcntl
 import json
 import shutil
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -25,36 +24,16 @@ from dropline.ingest.loader import counted
 from dropline.ingest.parquet import replacing
 from dropline.ingest.verification import MARKER, Fault, batch_of, verify
 from dropline.paths import Home
+from dropline.progress import Progress, unseen
 
 _LOCK: Final = "backup.lock"
 
 
-class BackupFailed(DroplineError):
-    """A backup that was not finished, with the reason and what to do."""
+def backup(home: Home, root: Path, *, progress: Progress = unseen) -> str:
+    """Copy `home` to `root`, sync and verify the copy, and say what it holds; others may write to `home` meanwhile.
 
-
-@dataclass(frozen=True, slots=True)
-class BackedUp:
-    """The result of one `backup`."""
-
-    root: Path  # the backup
-    batches: int  # number of batches in the backup
-    copied: int  # number of batches copied by this call
-    warehouse: bool  # whether the backup includes a published warehouse
-
-    def text(self) -> str:
-        """Return the result as text."""
-        warehouse = "the published warehouse" if self.warehouse else "no warehouse yet"
-        held = f"{counted(self.batches, 'batch', 'batches')}, {self.copied} of them copied now, and {warehouse}"
-        return f"{self.root} holds {held}; verified. It is a home: dropline --home {self.root} status"
-
-
-def backup(home: Home, root: Path, *, progress: Callable[[int, int], None] | None = None) -> BackedUp:
-    """Copy `home` to the folder `root`, sync and verify the copy; ingests, builds and compactions may continue.
-
-    `root` is new, empty, or an earlier backup of this home, finished or not. `progress` is called with (done, total)
-    while copying and again while verifying. Raises BackupFailed if the folder holds something else, cannot be
-    written, or the copy differs from what was written to the home.
+    `root` is new, empty, or an earlier backup of this home, finished or not. Raises DroplineError if it holds something
+    else, cannot be written, or the copy differs from what was written to the home.
     """
     copy = Home.chosen(root)
     try:
@@ -64,27 +43,29 @@ def backup(home: Home, root: Path, *, progress: Callable[[int, int], None] | Non
             if faults := [fault for fault in verify(copy, progress=progress).faults if fault.path != marker]:
                 lines = [f"{copy.root} was copied, but differs from what was first written:", *map(Fault.text, faults)]
                 lines += [f"Type `dropline verify`: if {home.root} is intact, remove these files and back up again."]
-                raise BackupFailed("\n".join(lines))
+                raise DroplineError("\n".join(lines))
             _mark(copy, finished=True)
     except OSError as error:
         message = f"The backup stopped: {error}. What was copied is kept: fix the problem and back up again."
-        raise BackupFailed(message) from error
-    return BackedUp(copy.root, batches, copied, copy.warehouse.exists())
+        raise DroplineError(message) from error
+    warehouse = "the published warehouse" if copy.warehouse.exists() else "no warehouse yet"
+    held = f"{counted(batches, 'batch', 'batches')}, {copied} of them copied now, and {warehouse}"
+    return f"{copy.root} holds {held}; verified. It is a home: dropline --home {copy.root} status"
 
 
 @contextmanager
 def _alone(copy: Home) -> Iterator[None]:
-    """Lock the folder of a backup; raise BackupFailed if it is not one, or another process writes to it."""
+    """Lock the folder of a backup; raise DroplineError if it is not one, or another process writes to it."""
     there = {file.name for file in copy.root.iterdir()} if copy.root.exists() else set()
     begun = {name for name in there if name.startswith(f"{MARKER}.")}  # a marker that was killed while being written
     if MARKER not in there and there - begun - {_LOCK}:
-        raise BackupFailed(f"{copy.root} holds something other than a backup: choose a new or an empty folder")
+        raise DroplineError(f"{copy.root} holds something other than a backup: choose a new or an empty folder")
     copy.root.mkdir(parents=True, exist_ok=True)
     with (copy.root / _LOCK).open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise BackupFailed(f"another backup is being written to {copy.root}: wait until it has ended") from None
+            raise DroplineError(f"another backup is being written to {copy.root}: wait until it has ended") from None
         yield
 
 
@@ -94,7 +75,7 @@ def _mark(copy: Home, *, finished: bool) -> None:
         file.write(json.dumps(said).encode() + b"\n")
 
 
-def _copy(home: Home, copy: Home, progress: Callable[[int, int], None] | None) -> tuple[int, int]:
+def _copy(home: Home, copy: Home, progress: Progress) -> tuple[int, int]:
     """Copy the files, then the log; return the number of batches and how many of them are new."""
     source = Lake(home.lake)
     with ExitStack() as stack:
@@ -103,14 +84,13 @@ def _copy(home: Home, copy: Home, progress: Callable[[int, int], None] | None) -
         stack.enter_context(source.reading())
         logged = log.names(home.lake / "log")
         if not (entries := source.entries(logged)):
-            raise BackupFailed(f"{home.root} has no lake, so there is nothing to back up: choose a home with --home")
+            raise DroplineError(f"{home.root} has no lake, so there is nothing to back up: choose a home with --home")
         _require_kinship(home, copy)
         _mark(copy, finished=False)
         target = Lake.create(copy.lake)
         batches, there = [batch for entry in entries for batch in entry.batches], {*target.batches()}
         for done, entry in enumerate(entries):
-            if progress:
-                progress(done, len(entries))
+            progress(done, len(entries))
             for part in entry.files.values():
                 _copy_file(home.lake / part.path, copy.lake / part.path)
         for name in logged:
@@ -124,11 +104,11 @@ def _copy(home: Home, copy: Home, progress: Callable[[int, int], None] | None) -
 
 
 def _require_kinship(home: Home, copy: Home) -> None:
-    """Raise BackupFailed if the backup has an entry that this home never had."""
+    """Raise DroplineError if the backup has an entry that this home never had."""
     for name in log.names(copy.lake / "log"):
         own, other = (each.lake / "log" / name for each in (home, copy))
         if not own.exists() or own.read_bytes() != other.read_bytes():
-            raise BackupFailed(f"{other} is not a commit of {home.root}: choose another folder")
+            raise DroplineError(f"{other} is not a commit of {home.root}: choose another folder")
 
 
 def _copy_file(file: Path, place: Path) -> None:

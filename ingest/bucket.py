@@ -49,10 +49,6 @@ _WORDS: Final = {
 _ADVICE: Final = "Put the object back from the copy of a machine that has it: docs/how-to/object-storage.md"
 
 
-class BucketUnusable(DroplineError):
-    """A bucket that cannot be read or written, with the reason and what to do."""
-
-
 class DamagedObject(DroplineError):
     """An object of the bucket that differs from what was put."""
 
@@ -70,7 +66,7 @@ class Bucket:
             parts = urlsplit(endpoint)
             if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.path.strip("/"):
                 message = f"{ENDPOINT}: expected http://host:port or https://host, without a path and without keys"
-                raise BucketUnusable(message)
+                raise DroplineError(message)
             config["endpoint"], client["allow_http"] = endpoint, parts.scheme == "http"
         config["region"] = region or ("us-east-1" if endpoint else _region_of(name))
         retries: RetryConfig = {"max_retries": 3, "retry_timeout": timedelta(seconds=20)}
@@ -83,7 +79,7 @@ class Bucket:
         """Return the names of the entries."""
         names = {key.removeprefix(f"{_LOG}/") for key in self._listing(_LOG)}
         if not names and self._listing("lake/batches"):
-            raise BucketUnusable(
+            raise DroplineError(
                 f"{self.address} was written by a version without a log: move its lake to a new folder of the bucket, "
                 "as docs/how-to/object-storage.md says"
             )
@@ -173,7 +169,7 @@ class Bucket:
             words = next((words for code, words in _WORDS.items() if code in said), None)
             words = words or "it does not answer like S3. Check the address"
             message = f"{self.address}: {words}. Then run the command again; everything committed before is unchanged."
-            raise BucketUnusable(message) from None
+            raise DroplineError(message) from None
 
 
 def _region_of(bucket: str) -> str:
@@ -181,7 +177,7 @@ def _region_of(bucket: str) -> str:
         return str(fs.resolve_s3_region(bucket))
     except OSError:
         message = f"s3://{bucket}: its region cannot be determined. Correct the address, or set AWS_REGION."
-        raise BucketUnusable(message) from None
+        raise DroplineError(message) from None
 
 
 def _keys() -> S3Config:

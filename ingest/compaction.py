@@ -3,7 +3,7 @@
 Only a purge drops rows: those of forgotten files, see ingest/retraction.py.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -14,10 +14,11 @@ from dropline.errors import DroplineError
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import counted
 from dropline.ingest.log import Entry, Part
-from dropline.ingest.parquet import DamagedFile, TableFile, naming, row_groups
+from dropline.ingest.parquet import TableFile, naming, row_groups
 from dropline.ingest.retraction import Purge
 from dropline.ingest.schema import TABLES
 from dropline.ingest.verification import faults
+from dropline.progress import Progress, unseen
 
 LARGE_BYTES: Final = 128 * 1024 * 1024  # an entry of this size is not merged further
 
@@ -49,18 +50,13 @@ class Compacted:
 
 
 def compact(
-    lake: Lake,
-    *,
-    large_bytes: int = LARGE_BYTES,
-    purge: bool = False,
-    progress: Callable[[int, int], None] | None = None,
+    lake: Lake, *, large_bytes: int = LARGE_BYTES, purge: bool = False, progress: Progress = unseen
 ) -> Compacted:
     """Merge neighbouring entries until each has `large_bytes`.
 
     Ingests, builds and other compactions may run at the same time; killing it is safe. Every file is verified against
     the log before it is merged. With `purge` all entries are merged, whatever their size, and forgotten files are
-    dropped for good. `progress` is called with (done, total) before each run of entries. Raises DamagedFile if a
-    file differs from what was written; earlier merges stay committed.
+    dropped for good. Raises DroplineError if a file differs from what was written; earlier merges stay committed.
     """
     lake = Lake.create(lake.root)
     entries = lake.entries()
@@ -71,8 +67,7 @@ def compact(
     plan = [entries] if doomed else runs(entries, large_bytes)
     total = sum(map(len, plan))
     for run in plan:
-        if progress:
-            progress(told.merged, total)
+        progress(told.merged, total)
         if _merge(lake, run, doomed):
             told.merged += len(run)
             told.into += 1
@@ -106,7 +101,7 @@ def _merge(lake: Lake, run: Sequence[Entry], doomed: Purge | None) -> bool:
         if not {entry.number for entry in run} <= {entry.number for entry in lake.entries()}:
             return False
         if damage := [fault for entry in run for fault in faults(lake.root, entry)]:
-            raise DamagedFile(damage[0].text())
+            raise DroplineError(damage[0].text())
         parts = {table: _merged(lake.root, run, table, folder, doomed) for table in TABLES}
         batches = [batch for entry in run for batch in entry.batches]
         return lake.replace(run, batches, {table: part for table, part in parts.items() if part and part.rows})

@@ -189,14 +189,7 @@ class Context:
         }
 
     def _names(
-        self,
-        facts: Row,
-        resolved: Row,
-        sources: dict[str, str],
-        rates: Set[float],
-        banner: Name | None,
-        *,
-        alone: bool,
+        self, facts: Row, resolved: Row, sources: dict[str, str], rates: Set[float], banner: Name | None, *, alone: bool
     ) -> Row:
         """Return what folders, banner and file name add to what is known; set the repetition unless it is known."""
 

@@ -16,7 +16,7 @@ import fcntl
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
@@ -32,11 +32,10 @@ from dropline.ingest.log import Entry, Part
 from dropline.ingest.migration import migrate
 from dropline.ingest.parquet import TableFile, belonging, fsync, keyed, naming, plain, replacing, row_groups, widened
 from dropline.ingest.schema import TABLES
+from dropline.progress import Progress, unseen
 
 if TYPE_CHECKING:
     from dropline.ingest.bucket import Bucket
-
-    Progress = Callable[[int, int], None]
 
 Key = tuple[str, str]  # campaign, source_path
 
@@ -93,7 +92,7 @@ class Lake:
         return lake
 
     @classmethod
-    def shared(cls, root: Path, address: str, progress: Progress | None = None) -> Lake:
+    def shared(cls, root: Path, address: str, progress: Progress = unseen) -> Lake:
         """Return the local copy at `root` of the lake in a bucket, updated; its commits go to the bucket."""
         lake = cls.create(root)
         (root / "remote").write_text(address, "utf-8")
@@ -101,7 +100,7 @@ class Lake:
         return lake
 
     def entries(self, names: Iterable[str] | None = None) -> list[Entry]:
-        """Return the entries in force (all, or the named ones) in the order of their batches; raise DamagedFile."""
+        """Return the entries in force (all, or the named ones) in the order of their batches; raise DroplineError."""
         return log.in_force(self._written(log.names(self._log) if names is None else names))
 
     def batches(self) -> list[str]:
@@ -195,16 +194,6 @@ class Lake:
         with ExitStack() as stack:
             yield Batch(lake, stack, (lake.batches() or [""])[-1] if after is None else after, reread=reread)
 
-    def commit(self, tables: Mapping[str, pa.Table]) -> str | None:
-        """Write `tables` (any of schema.TABLES; the batch column is filled in) as one batch.
-
-        Returns the batch's name, or None if there are no rows or another process has already committed all its files.
-        """
-        with self.batch() as batch:
-            for name, rows in tables.items():
-                batch.add(name, rows)
-            return batch.commit()
-
     @contextmanager
     def staged(self, label: str = "staged") -> Iterator[Path]:
         """Yield a new folder for unfinished files; remove it unless an entry names it in the end."""
@@ -278,7 +267,7 @@ class Lake:
 
         return Bucket(remote.read_text("utf-8"))
 
-    def pull(self, progress: Progress | None = None) -> None:
+    def pull(self, progress: Progress = unseen) -> None:
         """Fetch new commits from the bucket: first the files, then the entries that name them."""
         if not (bucket := self.bucket()):
             return
@@ -287,9 +276,8 @@ class Lake:
         entries = log.in_force([*self._written(here), *fetched])
         parts = [part for entry in entries for part in entry.files.values() if not (self.root / part.path).exists()]
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            for done, part in enumerate(pool.map(lambda part: bucket.fetch(self.root, part), parts), 1):
-                if progress:
-                    progress(done, len(parts))
+            for done, _ in enumerate(pool.map(lambda part: bucket.fetch(self.root, part), parts), 1):
+                progress(done, len(parts))
         for entry in fetched:
             self._link(entry)
 

@@ -1,7 +1,7 @@
 """The ingest: load new files under the given paths into the lake, as one batch."""
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -22,6 +22,7 @@ from dropline.ingest.parallel import in_order, uncollected
 from dropline.ingest.resolve import Resolver, server_configs
 from dropline.ingest.retraction import move, tombstones
 from dropline.ingest.rows import Outcome, campaign_row, reject_row, tables, unfit
+from dropline.progress import Progress, unseen
 
 Scopes = list[list[Found]]
 
@@ -126,7 +127,7 @@ def ingest(
     paths: Iterable[Path],
     lake: Lake,
     *,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = unseen,
     reread: bool = False,
     campaign: str | None = None,
     named_in: Lake | None = None,
@@ -136,9 +137,9 @@ def ingest(
     A file is skipped if the lake has it with the same bytes and the same context. A scope is skipped unread if the lake
     has all its files with the same size and mtime, unless `reread`. Many files are split among several processes.
     `campaign` names folders that have no campaign.yaml; names are taken from the lake `named_in`, if it is not `lake`.
-    `progress` is called with (done, total) after each task. Files under an unusable campaign.yaml are
-    rejected, and their versions in the lake stay. Raises IntakeError for a missing path and CampaignError for two
-    campaigns of one name, both before anything is written; an interrupted ingest leaves nothing behind.
+    Files under an unusable campaign.yaml are rejected, and their versions in the lake stay. Raises IntakeError for a
+    missing path and CampaignError for two campaigns of one name, both before anything is written; an interrupted ingest
+    leaves nothing behind.
     """
     with lake.reading(), uncollected(), ExitStack() as stack:
         room = cache(lambda: stack.enter_context(lake.staged()))  # for extracted archives
@@ -247,12 +248,7 @@ def in_tasks(items: Iterable[Found]) -> Iterator[list[Found]]:
 
 
 def _parts(
-    resolver: Resolver,
-    known: Known,
-    scopes: Scopes,
-    unread: Sequence[str],
-    seen: int,
-    progress: Callable[[int, int], None] | None,
+    resolver: Resolver, known: Known, scopes: Scopes, unread: Sequence[str], seen: int, progress: Progress
 ) -> Generator[Part]:
     """Yield the results of all tasks, in order; files of `unread` scopes, `seen` before, are already there."""
     # Two scopes can claim the same key only if no campaign.yaml names the campaign.
@@ -263,8 +259,7 @@ def _parts(
     with closing(in_order(partial(_take, resolver, known, shared=shared), tasks)) as parts:
         for task, part in zip(tasks, parts, strict=True):
             seen += len(task)
-            if progress:
-                progress(seen, total)
+            progress(seen, total)
             if not taken.isdisjoint(part.keys):
                 part = _take(resolver, known, task, taken, shared=shared)
             taken |= part.keys

@@ -25,10 +25,6 @@ _PR_SET_PDEATHSIG: Final = 1  # prctl(2)
 _LIBC: Final = ctypes.CDLL(None)  # loaded here because a fork must not load it
 
 
-class WorkerError(DroplineError):
-    """A worker process that was killed."""
-
-
 def in_order(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int | None = None) -> Generator[Result]:
     """Yield `work(task)` for every task, in order; a single task, or a single worker, runs in this process.
 
@@ -54,7 +50,7 @@ def in_order(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int
                 yield _taken(waiting.popleft(), slots, number - workers)
     except BrokenProcessPool:
         message = "a process that read files was killed, perhaps because memory ran out; ingest again"
-        raise WorkerError(message) from None
+        raise DroplineError(message) from None
     finally:
         pool.shutdown(cancel_futures=True)
         for slot in slots:

@@ -21,17 +21,13 @@ GROUP_ROWS: Final = 122_880  # DuckDB's row group size
 UNREADABLE: Final = (pa.ArrowException, OSError, ValueError, KeyError)
 
 
-class DamagedFile(DroplineError):
-    """A file of the lake that cannot be read, or differs from what was written."""
-
-
 @contextmanager
 def naming(file: Path) -> Iterator[None]:
-    """Convert Arrow's errors about a damaged `file` to DamagedFile."""
+    """Convert Arrow's errors about a damaged `file` to a DroplineError that names it."""
     try:
         yield
     except (*UNREADABLE, DamagedEntry) as error:
-        raise DamagedFile(
+        raise DroplineError(
             f"{file}: {reason(error)}. Type `dropline verify` to see what is damaged; "
             "`dropline verify --set-aside` lets everything else work again."
         ) from error

@@ -1,7 +1,7 @@
 """Reparse: parse the stored bytes again with the current readers; list the rejects."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Final, NamedTuple
@@ -18,6 +18,7 @@ from dropline.ingest.resolve import Resolver
 from dropline.ingest.rows import Outcome, tables
 from dropline.ingest.schema import TABLES
 from dropline.ingest.stored_files import Kept
+from dropline.progress import Progress, unseen
 
 _MAX_FILES_TOLD: Final = 20
 _COUNTS: Final = ("trials_added", "trials_removed", "trials_changed", "rejects_added", "rejects_removed")
@@ -85,13 +86,12 @@ class Reparsed:
         return f"{said}; batch {self.batch}: {counted(len(self.changes), 'file', 'files')} changed: {counts}; {turned}"
 
 
-def reparse(lake: Lake, *, progress: Callable[[int, int], None] | None = None) -> Reparsed:
+def reparse(lake: Lake, *, progress: Progress = unseen) -> Reparsed:
     """Parse the stored bytes of all current files again, and write changed files as one batch.
 
     The context of each trial is resolved again, too, from the stored sidecars, configurations, machine facts and
     campaign.yaml of the same ingest. Files since deleted on disk still count. All rows of a changed file are written to
-    the new batch, which supersedes the old version; that stays readable. Unchanged files are not written. `progress` is
-    called with (done, total) before each file.
+    the new batch, which supersedes the old version; that stays readable. Unchanged files are not written.
 
     A file is dropped if another process commits a version of it meanwhile. Raises CampaignError, before anything is
     written, if a stored campaign.yaml is unusable for the current code; an interrupted reparse leaves nothing behind.
@@ -109,8 +109,7 @@ def reparse(lake: Lake, *, progress: Callable[[int, int], None] | None = None) -
         intake, held, told, done = Intake({}), _Held(lake), Reparsed(), count()
         for task in in_tasks(found):
             for item in task:
-                if progress:
-                    progress(next(done), len(found))
+                progress(next(done), len(found))
                 intake.take(item, resolvers[kept.calls[item.scope.name]].outcome(item))
             for outcomes, rows in intake.written():
                 for name, changed in tables([*_changed(outcomes, held.changes(rows), kept, told)]).items():

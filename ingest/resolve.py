@@ -21,16 +21,7 @@ from dropline.ingest.formats.perfdhcp_options import EXCHANGES
 from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_packed, unpack
 from dropline.ingest.lake import Key, Version
 from dropline.ingest.names import PLACES, Name, level, level_counts, names, numbers, words_of
-from dropline.ingest.rows import (
-    Content,
-    Outcome,
-    campaign_row,
-    output,
-    published,
-    raw_row,
-    rejected,
-    watched,
-)
+from dropline.ingest.rows import Content, Outcome, campaign_row, output, published, raw_row, rejected, watched
 from dropline.ingest.synonyms import ALONE, PARTNERED, PRODUCTS, told
 
 _MAX_SIDECAR_BYTES: Final = 1024 * 1024

@@ -5,8 +5,7 @@ rows of a file that comes back, or moves to another campaign, are written again.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 import pyarrow as pa
@@ -24,68 +23,47 @@ _OF_CAMPAIGNS: Final = ("campaigns", "hosts")  # whose rows belong to no single 
 _USED: Final = {"hosts": "host_id", "server_configs": "server_config_id"}  # by trials, also of other campaigns
 
 
-class NothingToRetract(DroplineError):
-    """A name that matches no campaign and no file, or a new name that is taken; the text lists what exists."""
-
-
-@dataclass(frozen=True, slots=True)
-class Retracted:
-    """The result of one call: a phrase for what happened to `files` of `campaigns`, and the batch written."""
-
-    what: str
-    files: int
-    campaigns: tuple[str, ...]
-    batch: str | None
-
-    def text(self) -> str:
-        """Return the result as text."""
-        said = f"{self.files} {'file' if self.files == 1 else 'files'} of {', '.join(self.campaigns)} {self.what}"
-        return f"{said}; batch {self.batch}. Type `dropline build` to publish it"
-
-
-def forget(lake: Lake, name: str) -> Retracted:
-    """Exclude a campaign or CAMPAIGN/PATH, until purged for good; raise NothingToRetract if no file matches."""
+def forget(lake: Lake, name: str) -> str:
+    """Exclude a campaign or CAMPAIGN/PATH, until purged for good; raise DroplineError if no file matches."""
     with lake.reading():
         keys = _named(name, lake.places())
         with lake.batch() as batch:
             tombstones(batch, keys)
-            return Retracted("forgotten", len(keys), _campaigns(keys), batch.commit())
+            return _committed(batch, keys, "forgotten")
 
 
-def remember(lake: Lake, name: str) -> Retracted:
+def remember(lake: Lake, name: str) -> str:
     """Undo `forget`: restore the last version of forgotten files."""
     with lake.reading():
         gone = {key: last for key, (last, moved) in forgotten(lake).items() if last and not moved}
         keys = _named(name, gone, "Campaigns with forgotten files:")
         with lake.batch() as batch:
             _copy(lake, batch, {key: gone[key] for key in keys}, {})
-            what = "counts again" if len(keys) == 1 else "count again"
-            return Retracted(what, len(keys), _campaigns(keys), batch.commit())
+            return _committed(batch, keys, "counts again" if len(keys) == 1 else "count again")
 
 
-def rename(lake: Lake, old: str, new: str) -> Retracted:
-    """Rename a campaign. Raises NothingToRetract if it does not exist, or the new name is taken."""
+def rename(lake: Lake, old: str, new: str) -> str:
+    """Rename a campaign. Raises DroplineError if it does not exist, or the new name is taken."""
     if slug(new) != new:
         message = f"{new!r} is not a name; use lower-case letters, digits, '.', '_' and '-', such as {slug(new)}"
-        raise NothingToRetract(message)
+        raise DroplineError(message)
     with lake.reading():
         places = lake.places()
         if old not in (there := _campaigns(places)):
-            raise NothingToRetract(f"{old} is not a campaign. Campaigns: {', '.join(there) or 'none'}")
+            raise DroplineError(f"{old} is not a campaign. Campaigns: {', '.join(there) or 'none'}")
         if any(new == campaign or (new == place.scope and campaign != old) for (campaign, _), place in places.items()):
-            raise NothingToRetract(f"there already is a campaign {new}: choose another name, or forget that one first")
+            raise DroplineError(f"there already is a campaign {new}: choose another name, or forget that one first")
         with lake.batch() as batch:
-            files = move(lake, batch, old, new)
-            return Retracted(f"kept as {new}", files, (old,), batch.commit())
+            move(lake, batch, old, new)
+            return _committed(batch, [key for key in places if key[0] == old], f"kept as {new}")
 
 
-def move(lake: Lake, batch: Batch, old: str, new: str, without: Collection[str] = ()) -> int:
-    """Write the files of a campaign again under `new`, except the paths `without`; return their number."""
+def move(lake: Lake, batch: Batch, old: str, new: str, without: Collection[str] = ()) -> None:
+    """Write the files of a campaign again under `new`, except the paths `without`."""
     places = {key: place for key, place in lake.places().items() if key[0] == old}
     kept = {key: place.batch for key, place in places.items() if key[1] not in without}
     _copy(lake, batch, kept, {old: new})
     tombstones(batch, places, new)
-    return len(places)
 
 
 def tombstones(batch: Batch, keys: Iterable[Key], as_part_of: str | None = None) -> None:
@@ -106,7 +84,13 @@ def _named(name: str, keys: Iterable[Key], listing: str = "Campaigns:") -> list[
         return found
     there = ", ".join(_campaigns(every)) or "none"
     message = f"{name} is neither a campaign nor the CAMPAIGN/PATH of a file or folder. {listing} {there}"
-    raise NothingToRetract(message)
+    raise DroplineError(message)
+
+
+def _committed(batch: Batch, files: Sequence[Key], what: str) -> str:
+    """Commit the batch; say what happened to the files in it."""
+    told = f"{len(files)} {'file' if len(files) == 1 else 'files'} of {', '.join(_campaigns(files))} {what}"
+    return f"{told}; batch {batch.commit()}. Type `dropline build` to publish it"
 
 
 def _campaigns(keys: Iterable[Key]) -> tuple[str, ...]:

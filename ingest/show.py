@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from glob import escape
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -21,6 +22,8 @@ from dropline.ingest.lake import FORGOTTEN, Lake
 from dropline.ingest.loader import printable
 from dropline.ingest.resolve import Resolver
 from dropline.ingest.rows import Outcome
+
+Line = tuple[int, str, str]  # its number, its text, and its reader's interpretation
 
 _ALIKE: Final = 8  # consecutive lines of one kind that are still listed singly
 _LONGEST: Final = 100
@@ -42,32 +45,16 @@ _KINDS: Final = {
 }
 
 
-class Line(NamedTuple):
-    """One line of a file, and its reader's interpretation."""
-
-    number: int
-    text: str
-    kind: str
-
-
-class Value(NamedTuple):
-    """One value of a trial that could come from several sources, and its source."""
-
-    column: str
-    value: Any
-    source: str
-
-
 @dataclass(slots=True)
 class Trial:
     """One report of the file, as it would be stored."""
 
     row: Row  # its row of schema.TRIALS without the batch
-    values: list[Value]  # values that could come from several sources, with their source
+    values: list[tuple[str, Any, str]]  # (column, value, source) of each that could come from several sources
 
     def lines(self) -> list[str]:
         """Return the context of the report, line by line."""
-        lines = [f"  {value.column:<18} {_short(str(value.value))}  <- {value.source}" for value in self.values]
+        lines = [f"  {column:<18} {_short(str(value))}  <- {source}" for column, value, source in self.values]
         lines += [f"  conflict: {conflict}" for conflict in self.row["conflicts"]]
         return lines + [f"  warning: {warning}" for warning in self.row["warnings"]]
 
@@ -82,7 +69,7 @@ class Explanation:
     kind: str  # a description of its kind
     why: str  # how it was recognised
     outcome: Outcome  # what would be stored
-    lines: list[Line] = field(default_factory=list)  # every line that is not blank, if the reader can explain them
+    lines: list[Line] = field(default_factory=list)  # all that are not blank, if the reader can explain them
     trials: list[Trial] = field(default_factory=list)
     joined: Trial | None = None  # what would be joined to an output without trials
     # Whether an ingest of its folder skips it: it is hidden, a note, or ignored by campaign.yaml.
@@ -109,14 +96,14 @@ class Explanation:
         return "\n".join(printable(part).replace("\n", " ") for part in parts)
 
     def _lines_text(self) -> Iterator[str]:
-        width = max((len(line.kind) for line in self.lines), default=0)
-        for kind, run in groupby(self.lines, key=lambda line: line.kind):
+        width = max((len(kind) for _, _, kind in self.lines), default=0)
+        for kind, run in groupby(self.lines, key=itemgetter(2)):
             alike = list(run)
             told = alike if len(alike) <= _ALIKE else alike[:3]
-            for line in told:
-                yield f"{line.number:>7}  {kind:<{width}}  {_short(line.text)}"
+            for number, text, _ in told:
+                yield f"{number:>7}  {kind:<{width}}  {_short(text)}"
             if len(told) < len(alike):
-                yield f"{'...':>7}  {kind:<{width}}  {len(alike) - len(told)} more, up to line {alike[-1].number}"
+                yield f"{'...':>7}  {kind:<{width}}  {len(alike) - len(told)} more, up to line {alike[-1][0]}"
 
 
 def show(path: Path, lake: Lake | None = None, *, within: Path | None = None) -> Explanation:
@@ -202,9 +189,9 @@ def _lines(item: Found, outcome: Outcome) -> list[Line]:
     if item.kind is not Kind.OUTPUT or outcome.raw["content"] is None:
         return []
     try:
-        return [Line(*line) for line in contents.explain(item.reader, outcome.raw["content"])]
+        return list(contents.explain(item.reader, outcome.raw["content"]))
     except Exception as error:  # a bug of the reader, also reported by the reject
-        return [Line(1, "", f"the {outcome.raw['format']} reader failed: {type(error).__name__}: {error}")]
+        return [(1, "", f"the {outcome.raw['format']} reader failed: {type(error).__name__}: {error}")]
 
 
 def _metrics(outcome: Outcome) -> Iterator[Line]:
@@ -215,7 +202,7 @@ def _metrics(outcome: Outcome) -> Iterator[Line]:
     counted = table.group_by("metric").aggregate([("value", "count"), ("value", "min"), ("value", "max")])
     for number, row in enumerate(counted.sort_by("metric").to_pylist(), 1):
         values = f"{row['value_min']:g} to {row['value_max']:g}" if row["value_count"] > 1 else f"{row['value_min']:g}"
-        yield Line(number, values, f"{row['metric']} ({row['value_count']})")
+        yield number, values, f"{row['metric']} ({row['value_count']})"
 
 
 def _places(outcomes: list[Outcome]) -> dict[tuple[str, str], str]:
@@ -228,14 +215,10 @@ def _places(outcomes: list[Outcome]) -> dict[tuple[str, str], str]:
     }
 
 
-def _values(row: Row, places: dict[tuple[str, str], str]) -> list[Value]:
-    values = [Value(column, row[column], source) for column, source in row["context_sources"]]
-    values += [
-        Value(column, row[column], words.format(places.get((column, row[column]), "")))
-        for column, words in (("host_id", "machine facts {}"), ("server_config_id", "server configuration {}"))
-        if row.get(column)
-    ]
-    return values
+def _values(row: Row, places: dict[tuple[str, str], str]) -> list[tuple[str, Any, str]]:
+    own = (("host_id", "machine facts"), ("server_config_id", "server configuration"))
+    sources = [(column, f"{words} {places.get((column, row[column]), '')}") for column, words in own if row.get(column)]
+    return [(column, row[column], source) for column, source in (*row["context_sources"], *sources)]
 
 
 def _known(outcome: Outcome, lake: Lake) -> str:

@@ -3,7 +3,7 @@
 import csv
 import hashlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -11,6 +11,7 @@ from typing import Final
 import pyarrow as pa
 
 from dropline.ingest.lake import Key, Lake, Place
+from dropline.progress import Progress, unseen
 
 FOLDER: Final = "raw"
 INDEX: Final = "raw-files.csv"
@@ -22,11 +23,10 @@ _KEPT_CHARACTERS: Final = 40  # of a longer name
 _STRANGE: Final = frozenset('/\\:*?"<>|%')
 
 
-def unpack(lake: Lake, folder: Path, *, progress: Callable[[int, int], None] | None = None) -> int:
+def unpack(lake: Lake, folder: Path, *, progress: Progress = unseen) -> int:
     """Write the current version of every stored raw file to `folder`/raw/<campaign>/<source_path>; return the number.
 
     The index, INDEX in `folder`, maps each file to its path; the path is empty if the bytes could not be read.
-    `progress` is called with (done, total) before each file.
     """
     with lake.reading():
         places = lake.places()
@@ -36,8 +36,7 @@ def unpack(lake: Lake, folder: Path, *, progress: Callable[[int, int], None] | N
         for of, keys in groupby(ordered, key=lambda key: (places[key].file, places[key].row_group)):
             contents = lake.contents(*of)
             for key in keys:
-                if progress:
-                    progress(done, len(ordered))
+                progress(done, len(ordered))
                 _write(folder / FOLDER / targets[key], contents[places[key].row], places[key])
                 done += 1
     with (folder / INDEX).open("w", encoding="utf-8", newline="") as file:

@@ -3,7 +3,7 @@
 import json
 import os
 from collections import defaultdict
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,6 +19,7 @@ from dropline.ingest.loader import counted, printable
 from dropline.ingest.log import DamagedEntry, Entry
 from dropline.ingest.parquet import reason, sha256_of
 from dropline.paths import Home
+from dropline.progress import Progress, unseen
 from dropline.quoting import quoted
 
 MARKER: Final = "backup.json"  # in a home that is a backup: ingest/backup.py
@@ -58,12 +59,12 @@ class Verified:
         return "\n".join(map(printable, lines))
 
 
-def verify(home: Home, *, set_aside: bool = False, progress: Callable[[int, int], None] | None = None) -> Verified:
+def verify(home: Home, *, set_aside: bool = False, progress: Progress = unseen) -> Verified:
     """Read everything in `home` and report what differs from what was written; ingests and builds may continue.
 
     Checks every file against the log (size, SHA-256), every stored raw file against its own SHA-256, rows against their
     trials and files, and the published warehouse against the lake. With `set_aside`, damaged batches are taken out of
-    force and moved to lake/damaged. `progress` is called with (done, total) before each.
+    force and moved to lake/damaged.
     """
     lake, told = Lake(home.lake), Verified()
     with lake.reading():
@@ -71,8 +72,7 @@ def verify(home: Home, *, set_aside: bool = False, progress: Callable[[int, int]
         if not (home.lake / "log").is_dir():
             told.faults.append(Fault(home.lake, "there is no lake", "choose a home with --home"))
         for entry in entries:
-            if progress:
-                progress(told.batches, len(entries))
+            progress(told.batches, len(entries))
             told.batches += len(entry.batches)
             told.faults += faults(home.lake, entry) or list(_contradictions(home.lake, entry))
     told.faults += _around(home, {batch for entry in entries for batch in entry.batches})

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from dropline.ingest.parquet import DamagedFile
+from dropline.errors import DroplineError
 from dropline.ingest.schema import TABLES
 from dropline.quoting import quoted
 
@@ -52,13 +52,14 @@ def current(lake: Lake) -> duckdb.DuckDBPyConnection:
 
 @contextmanager
 def naming_damage() -> Iterator[None]:
-    """Convert DuckDB's errors to DamagedFile."""
+    """Convert DuckDB's errors to DroplineError."""
     import duckdb
 
     try:
         yield
     except duckdb.Error as error:
-        raise DamagedFile(f"The lake cannot be read ({str(error).splitlines()[0]}): type `dropline verify`") from error
+        what, *_ = str(error).splitlines()
+        raise DroplineError(f"The lake cannot be read ({what}): type `dropline verify`") from error
 
 
 def sql(name: str) -> str:

@@ -1,22 +1,18 @@
 """The report on campaigns of a warehouse, as one file to attach to a release."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from dropline.app.warehouse import Warehouse
+from dropline.progress import Progress, unseen
 
 FORMATS: Final = ("html", "markdown")
 
 
-def make(
-    warehouse: Warehouse,
-    campaigns: Sequence[str] = (),
-    form: str = "html",
-    progress: Callable[[int, int], None] | None = None,
-) -> str:
+def make(warehouse: Warehouse, campaigns: Sequence[str] = (), form: str = "html", progress: Progress = unseen) -> str:
     """Return the report on some campaigns, or on all measured ones, in one of `FORMATS`; raise ReportError if unknown.
 
-    The text is reproducible: it depends on the warehouse only. `progress` is called with (done, total).
+    The text is reproducible: it depends on the warehouse only.
     """
     from dropline.report import content, rendering
 

@@ -1,7 +1,6 @@
 """Rendering of a report: as one HTML file, with style and charts inside and no script, or as Markdown."""
 
 import re
-from collections.abc import Callable
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -11,6 +10,7 @@ import jinja2
 from markupsafe import Markup
 
 from dropline.app import downloads
+from dropline.progress import Progress, unseen
 from dropline.report.sections import Chart, Report
 
 # Markup characters within a line. Dots and hyphens are none there; unescaped, figures stay readable in the source.
@@ -19,17 +19,13 @@ _ID: Final = re.compile(r'(?<=id=")|(?<=url\(#)')
 _WIDTH, _HEIGHT = 560, 280  # pixels of a chart without its labels
 
 
-def html(report: Report, progress: Callable[[int, int], None] | None = None) -> str:
-    """Return the report as an HTML document; every text is escaped by the template.
-
-    `progress` is called with (done, total) for each chart.
-    """
+def html(report: Report, progress: Progress = unseen) -> str:
+    """Return the report as an HTML document; every text is escaped by the template; `progress` is called by chart."""
     total = sum(isinstance(block, Chart) for section in report.sections for block in section.blocks)
     numbers = count(1)
 
     def drawn(chart: Chart, key: str) -> Markup:
-        if progress:
-            progress(next(numbers), total)
+        progress(next(numbers), total)
         return svg(chart, key)
 
     return _templates().get_template("template.html").render(report=report, svg=drawn)

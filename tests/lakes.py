@@ -24,6 +24,14 @@ def leftovers(lake: Lake) -> set[str]:
     return {path.name for path in (lake.root / "files").iterdir()} - {entry.folder for entry in lake.entries()}
 
 
+def put(lake: Lake, *, reread: bool = False, **tables: pa.Table) -> str | None:
+    """Commit rows of some tables as one batch."""
+    with lake.batch(reread=reread) as batch:
+        for name, found in tables.items():
+            batch.add(name, found)
+        return batch.commit()
+
+
 def rows(lake: Lake, table: str, *columns: str, **where: Any) -> list[dict[str, Any]]:
     """Return the rows of a table in which columns have the given values, of all versions."""
     found = lake.tables(table, columns or None).to_pylist()

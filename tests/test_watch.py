@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from dropline import pipeline, watch
+from dropline.errors import DroplineError
 from dropline.paths import Home
 from tests.homes import asking, built
 
@@ -105,7 +106,7 @@ def test_what_is_refused_is_told_once_unless_it_has_only_begun_and_the_rest_is_p
 
 
 def test_a_build_that_fails_is_told_and_tried_again_with_the_next_change(home, folder, monkeypatch):
-    build, failures = pipeline.build, [pipeline.BuildFailed("the gate stopped the build")]
+    build, failures = pipeline.build, [DroplineError("the gate stopped the build")]
 
     def failing_once(home):
         if failures:

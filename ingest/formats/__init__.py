@@ -97,34 +97,12 @@ class TextReader(Reader[Report], Protocol):
         """Yield (number, text, interpretation) of every line that is not blank."""
 
 
-# The registry: the modules of this folder, one per line. At most one of them claims a file, so the order matters only
-# for speed.
+# The registry: the modules of this folder. At most one of them claims a file, so the order matters only for speed.
 _MODULES = (
-    "perfdhcp",
-    "dnsperf",
-    "avalanche",
-    "bngblaster",
-    "csit",
-    "cyberflood",
-    "cyberflood_csv",
-    "cyberflood_polls",
-    "dnsblast",
-    "dnspyre",
-    "dnstrace",
-    "flame",
-    "ixload",
-    "ixnetwork",
-    "kxdpgun",
-    "nfvbench",
-    "queryperf",
-    "resperf",
-    "shotgun",
-    "testcenter_csv",
-    "testcenter_periodic",
-    "testcenter_results",
-    "testcenter_views",
-    "trex",
-    "vsperf",
+    *("perfdhcp", "dnsperf"),
+    *("avalanche", "bngblaster", "csit", "cyberflood", "cyberflood_csv", "cyberflood_polls", "dnsblast", "dnspyre"),
+    *("dnstrace", "flame", "ixload", "ixnetwork", "kxdpgun", "nfvbench", "queryperf", "resperf", "shotgun"),
+    *("testcenter_csv", "testcenter_periodic", "testcenter_results", "testcenter_views", "trex", "vsperf"),
 )
 READERS: tuple[Reader[Report], ...] = tuple(
     cast("Reader[Report]", import_module(f"{__name__}.{name}")) for name in _MODULES

@@ -127,12 +127,7 @@ class _Subscription:
             return
         trial.facts["sent"] = self._total(_SENT)
         trial.facts["received"] = self._total(_RECEIVED)
-        trial.details |= {
-            "direction_scope": "sum_both",
-            "interval_s": None,
-            "records": self.records,
-            "results": kinds,
-        }
+        trial.details |= {"direction_scope": "sum_both", "interval_s": None, "records": self.records, "results": kinds}
         if trial.facts["sent"] is not None:
             trial.details["ports_tx"] = len({r.get("resultparent") for (k, _), r in self.last.items() if k in _SENT})
         sequence = [r.whole("droppedframecount") for (kind, _), r in self.last.items() if kind == "RxStream"]

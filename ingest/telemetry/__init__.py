@@ -27,18 +27,10 @@ class Sample(NamedTuple):
 Found = Iterator[Sample | Reject]
 TelemetryReader = Reader[Sample]
 
-# The registry: the modules of this folder, one per line. At most one of them claims a file.
+# The registry: the modules of this folder. At most one of them claims a file.
 _MODULES = (
-    "carbon",
-    "cloudwatch",
-    "kea",
-    "kea_leases",
-    "pdns",
-    "probe",
-    "proc_net",
-    "prometheus",
-    "prometheus_csv",
-    "sysstat",
+    *("carbon", "cloudwatch", "kea", "kea_leases", "pdns"),
+    *("probe", "proc_net", "prometheus", "prometheus_csv", "sysstat"),
 )
 TELEMETRY_READERS: tuple[TelemetryReader, ...] = tuple(
     cast("TelemetryReader", import_module(f"{__name__}.{name}")) for name in _MODULES

@@ -16,6 +16,7 @@ import pytest
 from dropline.ingest.lake import Lake
 from dropline.ingest.schema import TABLES
 from dropline.paths import Home
+from tests.lakes import put
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,7 +122,7 @@ class BatchOfTrials:
             columns = {key: [row.get(key) for row in rows] for key in schema.names}
             columns["batch"] = ["" for _ in rows]
             tables[name] = pa.table(columns, schema=schema)
-        batch = Lake.create(lake).commit(tables)
+        batch = put(Lake.create(lake), **tables)
         assert batch
         return batch
 

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from dropline import publication
+from dropline.errors import DroplineError
 from dropline.paths import Home
 from tests.dying import killed
 
@@ -80,11 +81,11 @@ def test_readers_keep_the_file_that_they_have_open(home):
 
 
 def test_without_an_earlier_one_it_says_what_there_is(home):
-    with pytest.raises(publication.NoSuchPublication, match="there are: none"):
+    with pytest.raises(DroplineError, match="there are: none"):
         publication.rollback(home)
     publish(home, "a")
     publish(home, "b")
-    with pytest.raises(publication.NoSuchPublication, match=r"called 'x'; there are: 0001-"):
+    with pytest.raises(DroplineError, match=r"called 'x'; there are: 0001-"):
         publication.rollback(home, "x")
     assert home.warehouse.read_text() == "b"
 

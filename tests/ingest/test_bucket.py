@@ -10,14 +10,15 @@ from pathlib import Path
 import obstore
 import pytest
 
+from dropline.errors import DroplineError
 from dropline.ingest import bucket as bucket_module
 from dropline.ingest.backup import backup
-from dropline.ingest.bucket import Bucket, BucketUnusable, DamagedObject
+from dropline.ingest.bucket import Bucket, DamagedObject
 from dropline.ingest.compaction import compact
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import ingest
 from dropline.ingest.verification import verify
-from dropline.paths import Home, NoSuchHome
+from dropline.paths import Home
 from tests.buckets import SECRET, ask
 from tests.commands import dropline
 
@@ -197,18 +198,18 @@ def reach(address):
 
 def test_what_goes_wrong_is_said_in_words_and_no_key_is_among_them(address, server, monkeypatch):
     said = []
-    with pytest.raises(BucketUnusable, match="no such bucket") as raised:
+    with pytest.raises(DroplineError, match="no such bucket") as raised:
         reach("s3://nowhere/team")
     said.append(str(raised.value))
     ask(server, "POST", "/moto-api/reset-auth", "0")
     try:
-        with pytest.raises(BucketUnusable, match="AWS_ACCESS_KEY_ID") as raised:
+        with pytest.raises(DroplineError, match="AWS_ACCESS_KEY_ID") as raised:
             reach(address)
         said.append(str(raised.value))
     finally:
         ask(server, "POST", "/moto-api/reset-auth", "inf")
     monkeypatch.setenv("DROPLINE_S3_ENDPOINT", "http://127.0.0.1:1")
-    with pytest.raises(BucketUnusable, match="cannot be reached") as raised:
+    with pytest.raises(DroplineError, match="cannot be reached") as raised:
         reach(address)
     said.append(str(raised.value))
     assert not [text for text in said if SECRET in text or "somebody" in text or "Traceback" in text]
@@ -226,7 +227,7 @@ def test_keys_come_from_a_profile_too(address, machine, tree, tmp_path, monkeypa
 
 def test_a_bucket_of_before_the_log_is_refused_with_what_to_do(address):
     obstore.put(Bucket(address)._store, "lake/batches/00000001-20261120T134501Z/manifest.json", b"{}")
-    with pytest.raises(BucketUnusable, match=r"docs/how-to/object-storage\.md"):
+    with pytest.raises(DroplineError, match=r"docs/how-to/object-storage\.md"):
         reach(address)
 
 
@@ -235,7 +236,7 @@ def test_a_bucket_of_before_the_log_is_refused_with_what_to_do(address):
     ["s3://", "s3://b", "s3://key:secret@bucket/x", "s3://bucket/a/../b", "s3://bucket/x?region=a", "s3://Bucket/x y"],
 )
 def test_an_address_that_is_none_is_refused_without_being_repeated(named):
-    with pytest.raises(NoSuchHome) as raised:
+    with pytest.raises(DroplineError) as raised:
         Home.chosen(named)
     assert "secret" not in str(raised.value)
 
@@ -251,6 +252,6 @@ def test_an_address_names_one_copy_however_it_is_written(monkeypatch):
 @pytest.mark.parametrize("endpoint", ["127.0.0.1:9000", "http://key:secret@host", "ftp://host", "http://host/bucket"])
 def test_an_endpoint_that_is_none_is_refused(address, monkeypatch, endpoint):
     monkeypatch.setenv("DROPLINE_S3_ENDPOINT", endpoint)
-    with pytest.raises(BucketUnusable, match="expected http://host:port") as raised:
+    with pytest.raises(DroplineError, match="expected http://host:port") as raised:
         reach(address)
     assert "secret" not in str(raised.value)

@@ -10,7 +10,7 @@ from dropline.ingest import lake as lake_module
 from dropline.ingest.lake import Lake, Version
 from dropline.ingest.parquet import sha256_of
 from dropline.ingest.schema import TABLES
-from tests.lakes import leftovers
+from tests.lakes import leftovers, put
 
 
 def raw_files(**sha256_of):
@@ -53,7 +53,7 @@ def test_looking_at_a_lake_that_is_not_there_makes_nothing(tmp_path):
 
 
 def test_a_committed_batch_is_whole_numbered_and_compressed(lake):
-    name = lake.commit({"raw_files": raw_files(a="1"), "trials": trials(a="1")})
+    name = put(lake, raw_files=raw_files(a="1"), trials=trials(a="1"))
     assert name.startswith("00000001-")
     (entry,) = lake.entries()
     assert (entry.number, entry.batches, entry.files.keys()) == (1, (name,), {"raw_files", "trials"})
@@ -66,8 +66,8 @@ def test_a_committed_batch_is_whole_numbered_and_compressed(lake):
 
 
 def test_the_newest_version_of_a_file_counts_and_the_old_one_stays(lake):
-    lake.commit({"raw_files": raw_files(a="1", b="1")})
-    lake.commit({"raw_files": raw_files(a="2")})
+    put(lake, raw_files=raw_files(a="1", b="1"))
+    put(lake, raw_files=raw_files(a="2"))
     current = lake.current_files()
     assert current[("c", "a")] == Version("2", "x", "trials")
     assert current[("c", "b")] == Version("1", "x", "trials")
@@ -85,7 +85,7 @@ def test_a_clock_that_steps_back_does_not_change_the_order(lake, monkeypatch):
 
     monkeypatch.setattr(lake_module, "datetime", Clock)
     for sha256 in "123":
-        lake.commit({"raw_files": raw_files(a=sha256)})
+        put(lake, raw_files=raw_files(a=sha256))
     assert [name[:8] for name in lake.batches()] == ["00000001", "00000002", "00000003"]
     assert lake.current_files()[("c", "a")].sha256 == "3"
 
@@ -126,9 +126,9 @@ def test_what_another_batch_has_committed_meanwhile_is_dropped_with_all_its_rows
 
 
 def test_what_was_committed_before_the_batch_began_but_after_the_look_is_dropped_too(lake):
-    lake.commit({"raw_files": raw_files(z="1")})
+    put(lake, raw_files=raw_files(z="1"))
     newest = lake.batches()[-1]
-    lake.commit({"raw_files": raw_files(a="1"), "trials": trials(a="1")})
+    put(lake, raw_files=raw_files(a="1"), trials=trials(a="1"))
     with lake.batch(after=newest) as late:
         late.add("raw_files", raw_files(a="1", b="1"))
         late.add("trials", trials(a="1", b="1"))
@@ -149,7 +149,7 @@ def test_a_batch_that_others_have_committed_whole_is_not_written(lake):
 
 
 def test_current_files_does_not_read_contents(lake, monkeypatch):
-    lake.commit({"raw_files": raw_files(a="1")})
+    put(lake, raw_files=raw_files(a="1"))
     asked = []
     read_table = pq.read_table
     monkeypatch.setattr(
@@ -163,7 +163,7 @@ def test_current_files_does_not_read_contents(lake, monkeypatch):
 def test_rows_that_break_the_schema_are_refused_before_anything_is_visible(lake):
     broken = trials(a="1").set_column(0, pa.field("trial_id", pa.string()), pa.array([None], pa.string()))
     with pytest.raises((ValueError, TypeError)):
-        lake.commit({"trials": broken})
+        put(lake, trials=broken)
     assert lake.batches() == []
     assert not leftovers(lake)
 
@@ -174,7 +174,7 @@ def test_what_the_dead_left_is_swept_and_what_the_living_write_is_kept(lake):
     (dead / "trials.parquet").write_bytes(b"half")
     with lake.batch() as living:
         living.add("raw_files", raw_files(a="1"))
-        lake.commit({"raw_files": raw_files(b="1")})
+        put(lake, raw_files=raw_files(b="1"))
         assert not dead.exists()
         assert living.commit()
     assert set(lake.current_files()) == {("c", "a"), ("c", "b")}
@@ -187,7 +187,7 @@ def test_a_number_is_given_once_and_whoever_comes_second_takes_the_next(lake, mo
     def beaten(of):
         monkeypatch.setattr(Lake, "next_number", number)
         found = number(of)
-        lake.commit({"raw_files": raw_files(b="1")})
+        put(lake, raw_files=raw_files(b="1"))
         return found
 
     with lake.batch() as batch:
@@ -200,9 +200,9 @@ def test_a_number_is_given_once_and_whoever_comes_second_takes_the_next(lake, mo
 
 
 def test_a_lake_is_laid_out_as_of_one_instant(lake, tmp_path):
-    lake.commit({"raw_files": raw_files(a="1"), "trials": trials(a="1")})
+    put(lake, raw_files=raw_files(a="1"), trials=trials(a="1"))
     laid_out = lake.lay_out(tmp_path / "tables")
-    lake.commit({"raw_files": raw_files(b="1"), "trials": trials(b="1")})
+    put(lake, raw_files=raw_files(b="1"), trials=trials(b="1"))
     assert {(c, path) for c, path in laid_out.current_files()} == {("c", "a")}
     found = {
         table: [pq.read_table(file) for file in sorted((tmp_path / "tables" / table).iterdir())] for table in TABLES
@@ -215,7 +215,7 @@ def test_a_lake_is_laid_out_as_of_one_instant(lake, tmp_path):
 
 
 def test_files_of_an_older_version_are_read_in_the_columns_of_today(lake):
-    lake.commit({"raw_files": raw_files(a="1"), "trials": trials(a="1")})
+    put(lake, raw_files=raw_files(a="1"), trials=trials(a="1"))
     file = lake.files("trials")[-1]
     pq.write_table(pq.read_table(file, partitioning=None).drop_columns("details"), file)
     assert lake.tables("trials").schema.equals(TABLES["trials"])

@@ -17,13 +17,12 @@ from dropline.ingest import compaction
 from dropline.ingest.compaction import compact
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import ingest
-from dropline.ingest.parquet import DamagedFile
 from dropline.ingest.reparsing import rejects, reparse
 from dropline.ingest.schema import TABLES
 from dropline.ingest.stored_files import Kept
 from dropline.ingest.verification import damaged
 from tests import dying
-from tests.lakes import flip, leftovers, rewritten
+from tests.lakes import flip, leftovers, put, rewritten
 
 COMPACT = """
 from dropline.ingest.compaction import compact
@@ -38,13 +37,10 @@ def act(root):
 def lake(tmp_path):
     """Four batches: two versions of a file, one file read again, one more."""
     lake = Lake.create(tmp_path / "lake")
-    lake.commit({"raw_files": raw_files(a="1", b="1"), "trials": trials(a="1", b="1"), "exchanges": exchanges("a-1")})
-    lake.commit({"raw_files": raw_files(a="2"), "trials": trials(a="2")})
-    with lake.batch(reread=True) as batch:
-        batch.add("raw_files", raw_files(b="1"))
-        batch.add("trials", trials(b="1"))
-        batch.commit()
-    lake.commit({"raw_files": raw_files(c="1"), "trials": trials(c="1")})
+    put(lake, raw_files=raw_files(a="1", b="1"), trials=trials(a="1", b="1"), exchanges=exchanges("a-1"))
+    put(lake, raw_files=raw_files(a="2"), trials=trials(a="2"))
+    put(lake, reread=True, raw_files=raw_files(b="1"), trials=trials(b="1"))
+    put(lake, raw_files=raw_files(c="1"), trials=trials(c="1"))
     return lake
 
 
@@ -68,7 +64,7 @@ def test_many_commits_become_one_and_every_row_stays_in_its_place(lake):
     assert (entry.number, entry.replaces, list(entry.batches)) == (5, (1, 2, 3, 4), batches)
     assert (everything(lake), damaged(lake), leftovers(lake)) == (before, [], set())
     assert compact(lake).text() == "1 commit; nothing to merge"
-    lake.commit({"raw_files": raw_files(d="1")})
+    put(lake, raw_files=raw_files(d="1"))
     assert lake.batches()[-1].startswith("00000006-")
 
 
@@ -82,7 +78,7 @@ def test_an_ingest_that_began_before_the_compaction_still_leaves_out_what_others
     with lake.batch() as late:
         late.add("raw_files", raw_files(d="1", e="1"))
         late.add("trials", trials(d="1", e="1"))
-        lake.commit({"raw_files": raw_files(d="1"), "trials": trials(d="1")})
+        put(lake, raw_files=raw_files(d="1"), trials=trials(d="1"))
         compact(lake)
         assert late.commit().startswith("00000007-")
     assert set(late.dropped) == {("c", "d")}
@@ -118,7 +114,7 @@ def test_a_batch_of_a_newer_version_is_left_alone(lake):
 def test_a_damaged_batch_is_never_merged(lake):
     before = lake.entries()
     flip(lake.files("trials")[1], 40)
-    with pytest.raises(DamagedFile, match=r"trials\.parquet: .*SHA-256"):
+    with pytest.raises(DroplineError, match=r"trials\.parquet: .*SHA-256"):
         compact(lake)
     assert lake.entries() == before
 
@@ -131,9 +127,9 @@ def test_replaced_batches_stay_until_their_reader_has_ended(lake):
         assert "the next ingest deletes the 4 replaced ones" in done.text()
         assert len(lake.entries()) == 1
         assert first.exists()
-        lake.commit({"raw_files": raw_files(d="1")})
+        put(lake, raw_files=raw_files(d="1"))
         assert first.exists()
-    lake.commit({"raw_files": raw_files(e="1")})
+    put(lake, raw_files=raw_files(e="1"))
     assert not first.exists()
     assert not leftovers(lake)
 
@@ -200,7 +196,7 @@ def test_killed_at_any_instant_it_leaves_every_trial_exactly_once(lake, tmp_path
         states["not merged" if not merged else "not swept" if leftovers(killed) else "swept"] += 1
         assert everything(killed) == before
         assert damaged(killed) == []
-        killed.commit({"raw_files": raw_files(z="1")})
+        put(killed, raw_files=raw_files(z="1"))
         compact(killed)
         assert len(killed.entries()) == 1
         assert not leftovers(killed)
@@ -239,8 +235,5 @@ def test_no_sequence_of_ingests_and_compactions_can_be_told_from_the_ingests_alo
                 continue
             [files] = step if isinstance(step, tuple) else [step]
             for lake in (plain, compacted):
-                with lake.batch(reread=isinstance(step, tuple)) as batch:
-                    batch.add("raw_files", raw_files(**files))
-                    batch.add("trials", trials(**files))
-                    batch.commit()
+                put(lake, reread=isinstance(step, tuple), raw_files=raw_files(**files), trials=trials(**files))
         assert everything(compacted) == everything(plain)

@@ -18,13 +18,12 @@ from dropline.expectations import check_lake
 from dropline.ingest.compaction import compact
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import ingest
-from dropline.ingest.parquet import DamagedFile
 from dropline.ingest.reparsing import reparse
 from dropline.ingest.schema import TABLES
 from dropline.ingest.verification import verify
 from dropline.paths import Home
 from tests.commands import dropline
-from tests.lakes import flip, rewritten
+from tests.lakes import flip, put, rewritten
 
 CONTENT = b"1"
 WRITTEN = ("raw_files", "trials", "exchanges")
@@ -55,9 +54,7 @@ def make_home(root):
     home = Home.chosen(root)
     lake = Lake.create(home.lake)
     for path in "ab":
-        lake.commit(
-            {"raw_files": kept(**{path: CONTENT}), "trials": trials(**{path: "1"}), "exchanges": exchanges(f"{path}-1")}
-        )
+        put(lake, raw_files=kept(**{path: CONTENT}), trials=trials(**{path: "1"}), exchanges=exchanges(f"{path}-1"))
     with duckdb.connect(str(home.warehouse)) as connection:
         connection.execute("create table build_info as select $1::varchar[] as lake_batches", [lake.batches()])
         connection.execute(
@@ -147,7 +144,7 @@ def test_an_observation_belongs_to_a_trial_or_to_a_file(tmp_path, trial, path, o
     home = Home.chosen(tmp_path)
     row = {"trial_id": trial, "batch": "", "campaign": "c", "source_path": path, "metric": "cpu", "value": 1.0}
     observed = pa.Table.from_pylist([row], schema=TABLES["observations"])
-    Lake.create(home.lake).commit({"raw_files": kept(a=CONTENT), "trials": trials(a="1"), "observations": observed})
+    put(Lake.create(home.lake), raw_files=kept(a=CONTENT), trials=trials(a="1"), observations=observed)
     assert len(verify(home).faults) == orphans
 
 
@@ -192,7 +189,7 @@ def test_setting_aside_lets_everything_else_work_and_the_files_come_again(tree, 
 def test_a_damaged_entry_of_the_log_is_set_aside_with_its_batch(home):
     lake = Lake(home.lake)
     flip(home.lake / "log" / "00000001.json", 30)
-    with pytest.raises(DamagedFile, match=r"00000001\.json(.|\n)*dropline verify"):
+    with pytest.raises(DroplineError, match=r"00000001\.json(.|\n)*dropline verify"):
         lake.current_files()
     assert verify(home, set_aside=True).set_aside == [home.lake / "damaged" / "00000001.json"]
     assert lake.current_files().keys() == {("c", "b")}
@@ -213,9 +210,8 @@ def test_reading_a_damaged_file_gives_rows_or_an_error_that_names_it(whole, tabl
         for read in (lambda: lake.tables(table).to_pylist(), lake.current_files, lake.places):
             try:
                 read()
-            except DamagedFile as error:
-                assert str(file) in str(error)
-                assert "dropline verify" in str(error)
+            except DroplineError as error:
+                assert str(file) in str(error) and "dropline verify" in str(error)
             except UnicodeDecodeError:
                 assert not cut
 

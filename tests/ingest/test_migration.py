@@ -11,7 +11,7 @@ from dropline.ingest.verification import verify
 from dropline.paths import Home
 from tests.commands import dropline
 from tests.dying import killed
-from tests.lakes import leftovers
+from tests.lakes import leftovers, put
 
 # Written by the commit 9b04306: two ingests that were compacted, and a third. The campaigns are of one trial each.
 PACKED = Path(__file__).with_name("home-before-the-log.tar.gz")
@@ -47,7 +47,7 @@ def test_every_batch_becomes_an_entry_when_anybody_opens_it_and_life_goes_on(hom
     assert "3 batches" in dropline("status", home=home.root).stdout
     assert not (home.lake / "batches").exists()
     lake = assert_whole(home)
-    assert lake.commit({"trials": lake.tables("trials").slice(0, 1)}).startswith("00000004-")
+    assert put(lake, trials=lake.tables("trials").slice(0, 1)).startswith("00000004-")
     assert {(place.origin, place.batch) for place in lake.places().values()} == {
         (batch, batch) for batch in lake.batches()[:3]
     }

@@ -14,12 +14,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from dropline.errors import DroplineError
 from dropline.ingest import loader, ramps
 from dropline.ingest.files import walk
 from dropline.ingest.formats import perfdhcp
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import ingest
-from dropline.ingest.parallel import WorkerError, in_order
+from dropline.ingest.parallel import in_order
 from dropline.ingest.schema import TABLES
 from tests.lakes import leftovers
 
@@ -168,7 +169,7 @@ def test_a_reader_that_takes_its_process_along_stops_the_ingest_and_leaves_nothi
 
     monkeypatch.setattr(ramps.Ramps, "outcomes", lambda *_: {})  # it is asked about every file
     monkeypatch.setattr(perfdhcp, "parse", dying)
-    with pytest.raises(WorkerError, match="ingest again"):
+    with pytest.raises(DroplineError, match="ingest again"):
         ingest([tree], lake)
     assert lake.batches() == []
     assert not leftovers(lake)

@@ -13,6 +13,7 @@ from dropline.ingest.compaction import compact
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import ingest
 from dropline.ingest.unpack import INDEX, file_names, unpack
+from tests.lakes import put
 
 
 def index(folder):
@@ -87,7 +88,7 @@ def test_no_name_leads_out_of_its_folder_and_no_two_are_alike(keys):
 def test_hostile_names_can_be_written_and_found_by_the_index(tmp_path):
     lake = Lake(tmp_path / "lake")
     hostile = ["../../escaped", "/absolute", "a", "a/b", "x" * 300, "line\nfeed", "=1+1"]
-    lake.commit({"raw_files": raw_files(**dict.fromkeys(hostile, "1") | {"lost": ""})})
+    put(lake, raw_files=raw_files(**dict.fromkeys(hostile, "1") | {"lost": ""}))
     out = tmp_path / "out"
     out.mkdir()
     assert unpack(lake, out) == len(hostile)

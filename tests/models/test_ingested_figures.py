@@ -13,6 +13,7 @@ from dropline.ingest.lake import Lake
 from dropline.ingest.schema import TABLES
 from dropline.paths import Home
 from tests.homes import asking, built
+from tests.lakes import put
 
 EXAMPLE = Path(__file__).parents[1] / "captures" / "figures" / "figures.csv"
 HEADER = "figure_id,source_id,location,product,protocol,metric,value,unit,qualifier,ha_mode,loss_limit_ratio\n"
@@ -33,12 +34,8 @@ def commit(lake, campaign, path, data):
     digest = hashlib.sha256(data).hexdigest()
     rows = [row | file | {"source_sha256": digest} for row in figures.parse(data) if isinstance(row, dict)]
     raw = {"size_bytes": len(data), "sha256": digest, "context_sha256": "", "content": data, "status": "figures"}
-    lake.commit(
-        {
-            "raw_files": pa.Table.from_pylist([raw | file], schema=TABLES["raw_files"]),
-            "figures": pa.Table.from_pylist(rows, schema=TABLES["figures"]),
-        }
-    )
+    found = pa.Table.from_pylist(rows, schema=TABLES["figures"])
+    put(lake, raw_files=pa.Table.from_pylist([raw | file], schema=TABLES["raw_files"]), figures=found)
 
 
 @pytest.fixture(scope="module")

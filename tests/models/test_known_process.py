@@ -16,6 +16,7 @@ from dropline.ingest.lake import Lake
 from dropline.ingest.schema import TABLES
 from dropline.paths import Home
 from tests.homes import asking, built
+from tests.lakes import put
 
 SERVERS = 120
 RUNS = 9
@@ -107,13 +108,12 @@ def known(tmp_path_factory):
         made += [trial("series", run, round(today * (1 + step / 100)), at[step], version) for step in STEPS]
     home = Home.chosen(tmp_path_factory.mktemp("home"))
     trials, files, exchanges = zip(*made, strict=True)
-    Lake.create(home.lake).commit(
-        {
-            "campaigns": table("campaigns", [{"campaign": "known"}]),
-            "trials": table("trials", trials),
-            "exchanges": table("exchanges", list(chain.from_iterable(exchanges))),
-            "raw_files": table("raw_files", files),
-        }
+    put(
+        Lake.create(home.lake),
+        campaigns=table("campaigns", [{"campaign": "known"}]),
+        trials=table("trials", trials),
+        exchanges=table("exchanges", list(chain.from_iterable(exchanges))),
+        raw_files=table("raw_files", files),
     )
     with asking(built(home.root)) as asked:
         yield truth, asked
