@@ -199,18 +199,15 @@ def _rows(part: Any, shared: Any) -> int:
     return int(data[name].nunique()) if name in data else 0
 
 
-def titled(layers: Iterable[Any], finding: str, detail: str, height: int | alt.Step | None = None) -> Titled:
+def titled(layers: Iterable[Any], finding: str, detail: str, height: int | alt.Step) -> Titled:
     """Return layers, bottom first, with a title, a subtitle, and both as text alternative.
 
     `finding` says what the chart shows, as a sentence; `detail` what is drawn: n, intervals, marks. `height` is in
     pixels, with axes and legends; or that of each row.
     """
     finding, detail = printable((finding, detail))
-    size: dict[str, Any] = {}
     if isinstance(height, int):  # the title takes its room from the chart
-        size = {"height": height + _TITLE_ROOM + _DETAIL_LINE * len(_lines(detail, _DETAIL_WIDTH))}
-    elif height is not None:
-        size = {"height": height}
+        height += _TITLE_ROOM + _DETAIL_LINE * len(_lines(detail, _DETAIL_WIDTH))
     words = {"labelColor": INK, "titleColor": INK}
     lines = {"gridColor": NEUTRAL, "gridOpacity": 0.25, "domainColor": NEUTRAL}
     layers = list(layers)
@@ -246,5 +243,5 @@ def titled(layers: Iterable[Any], finding: str, detail: str, height: int | alt.S
         ),
         description=f"{finding}. {detail}".strip(),
         width="container",
-        **size,
+        height=height,
     )

@@ -128,10 +128,10 @@ def test_the_seconds_of_a_trial_say_when_the_losses_begin():
             "packets_per_s": [0.0, 12, 40, 900],
         }
     )
-    drawn = intervals.second_by_second(seconds).to_dict(validate=True)["description"]
-    assert "REQUEST-ACK: the loss begins in second 2; the worst is 40 packets/s in second 3" in drawn
-    calm = seconds.assign(packets_per_s=0.0)
-    assert "no packet was lost" in intervals.second_by_second(calm).to_dict(validate=True)["description"]
+    begins = "REQUEST-ACK: the loss begins in second 2; the worst is 40 packets/s in second 3"
+    for frame, told in ((seconds, begins), (seconds.assign(packets_per_s=0.0), "no packet was lost")):
+        drawn = intervals.second_by_second(frame, [0, 3], intervals.pauses(frame))
+        assert told in drawn.to_dict(validate=True)["description"]
 
 
 @pytest.mark.parametrize(("configurations", "marked"), [(2, True), (400, False)])
