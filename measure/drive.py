@@ -57,11 +57,6 @@ class Outcome:
             lines.append(f"{self.why_early}; run it again to continue")
         return "\n".join([*lines, f"The campaign is in {self.folder}"])
 
-    @property
-    def is_done(self) -> bool:
-        """Whether all wanted runs are complete."""
-        return not self.why_early
-
 
 @dataclass(frozen=True, slots=True)
 class Seen:

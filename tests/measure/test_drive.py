@@ -176,14 +176,14 @@ def test_each_trial_tells_how_far_it_is(measured):
 def test_time_over_ends_tidily_and_the_same_command_goes_on(lab):
     lab.change("warm_up_s", "within_s: 1.5\nwarm_up_s")
     early = lab.measure()
-    assert not early.is_done
+    assert early.why_early
     assert "run it again to continue" in early.text()
     made = lab.outputs()
     lab.change("within_s: 1.5\n", "")
-    assert lab.measure().is_done
+    assert not lab.measure().why_early
     assert set(made) < set(lab.outputs())
     whole = lab.outputs()
-    assert lab.measure().is_done
+    assert not lab.measure().why_early
     assert lab.outputs() == whole
 
 
@@ -276,7 +276,7 @@ def test_a_measurement_that_is_ended_leaves_nothing_running_and_goes_on(lab, num
     made, lake = lab.outputs(), Lake.create(lab.root / "home/lake")
     assert ingest([lab.root / "lab"], lake).trials == 0  # a run without a bracket would turn the interval into a bound
     lab.change("at_least: 2, at_most: 2", "at_least: 1, at_most: 1")
-    assert lab.measure().is_done
+    assert not lab.measure().why_early
     assert set(made) < set(lab.outputs())
     assert ingest([lab.root / "lab"], lake).trials == len(lab.outputs())
     assert not _running("sleep", "987654")
