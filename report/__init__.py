@@ -14,7 +14,7 @@ def make(
     form: str = "html",
     progress: Callable[[int, int], None] | None = None,
 ) -> str:
-    """Return the report on some campaigns, or on all measured ones, in one of `FORMATS`; raise ReportError if unknown.
+    """Return the report on some campaigns, or all measured ones, in one of `FORMATS`; raise DroplineError if unknown.
 
     The text is reproducible: it depends on the warehouse only. `progress` is called with (done, total).
     """

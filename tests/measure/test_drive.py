@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from dropline.errors import DroplineError
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import ingest
 from dropline.measure.bench import HookFailed, run
-from dropline.measure.drive import TrialFailed, measure
+from dropline.measure.drive import measure
 from dropline.measure.folder import Folder
 from dropline.measure.plan import Plan, PlanError
 from tests.homes import asking, built
@@ -210,7 +211,7 @@ def test_a_trial_that_broke_off_is_kept_and_made_again(lab):
 
 def test_a_generator_that_never_finishes_ends_the_measurement_and_all_is_stopped(lab):
     lab.change(f"echo reset >> {lab.root}/log", f"touch {lab.root}/breaks")
-    with pytest.raises(TrialFailed, match=r"failed 4 times at 200/s: .*perfdhcp"):
+    with pytest.raises(DroplineError, match=r"failed 4 times at 200/s: .*perfdhcp"):
         lab.measure()
     assert lab.log[-2:] == ["stop", "torn down"]
 
