@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import altair as alt
-import pandas as pd
 from altair.utils import schemapi
 
 from dropline.app.output_formats import printable
@@ -99,27 +98,11 @@ def of_series(colours: Mapping[str, str], dashes: Iterable[Sequence[int]], **leg
     }
 
 
-def with_backends(table: pd.DataFrame) -> pd.DataFrame:
-    """Replace missing backends with an empty text, because a colour scale ignores nulls."""
-    return table.assign(backend=table["backend"].fillna(""))
-
-
 def told_apart(backends: Mapping[str, str | None]) -> dict[str, str]:
     """Return a colour for each label: its backend's, or distinct ones if two labels share a backend."""
     if len({each or "" for each in backends.values()}) == len(backends):
         return {label: backend_colour(backend) for label, backend in backends.items()}
     return {label: SERIES[place % len(SERIES)] for place, label in enumerate(backends)}
-
-
-def label_colours(
-    table: pd.DataFrame, legend: alt.Legend | None = None, colours: Mapping[str, str] | None = None
-) -> alt.Color:
-    """Return the encoding of a chart's labels; charts of one page share `colours`, as from `told_apart`."""
-    backends = dict(zip(table["label"], table["backend"].fillna(""), strict=True))
-    colours = colours or told_apart(backends)
-    labels = list(backends)
-    scale = alt.Scale(domain=labels, range=[colours[each] for each in labels])
-    return alt.Color("label:N", scale=scale, sort=labels, title="Configuration", legend=legend)
 
 
 def backend_legend(backends: Iterable[Any]) -> alt.Color:
