@@ -648,7 +648,7 @@ def measure(
     if home:
         _ingest(home, [outcome.folder])
         _build(home)
-    raise typer.Exit(0 if outcome.is_done else 1)
+    raise typer.Exit(1 if outcome.why_early else 0)
 
 
 @app.command()
@@ -700,12 +700,12 @@ def gate(
 
     try:
         drop = judging.parsed(fail_if)
-        warehouse = Warehouse.open(context.obj.warehouse)
+        ask = Warehouse.open(context.obj.warehouse).query
         if self_test:
-            typer.echo(judging.self_test(warehouse, baseline, drop, goal))
+            typer.echo(judging.self_test(ask, baseline, drop, goal))
             return
-        candidate = candidate or judging.newest(warehouse, baseline)
-        judged = judging.judge(warehouse, baseline, candidate, drop, goal)
+        candidate = candidate or judging.newest(ask, baseline)
+        judged = judging.judge(ask, baseline, candidate, drop, goal)
     except DroplineError as error:
         _fail(str(error), 2)
     typer.echo(judging.markdown(judged, f"{candidate} is {fail_if} than {baseline}"))

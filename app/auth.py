@@ -41,10 +41,6 @@ _LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
 _STRICT: Final = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class Misconfigured(DroplineError):
-    """The sign-in configuration is invalid; the text names the file, the key and the expected value."""
-
-
 class NotAdmitted(DroplineError):
     """The signed-in user has no role; the text says why and whom to ask."""
 
@@ -184,7 +180,7 @@ def configured(home: Home) -> SignIn | None:
     the file.
 
     Raises:
-        Misconfigured: the configuration is invalid.
+        DroplineError: the configuration is invalid.
     """
     named = os.environ.get(FILE)
     file = Path(named) if named else home.root / "secrets.toml"
@@ -202,7 +198,7 @@ def configured(home: Home) -> SignIn | None:
         first = min(error.errors(include_input=False), key=lambda each: each["type"] != "extra_forbidden")
         section, *keys = map(str, first["loc"])
         said = first["msg"].removeprefix("Value error, ")
-        raise Misconfigured(
+        raise DroplineError(
             f"{file}: {' '.join([f'[{section}]', *keys])}: {said}. See docs/how-to/sign-in.md."
         ) from None  # pydantic's message includes the value, which may be a secret
 
@@ -210,16 +206,16 @@ def configured(home: Home) -> SignIn | None:
 def _read(file: Path) -> dict[str, dict[str, Any]]:
     try:
         if file.stat().st_mode & _OTHERS:
-            raise Misconfigured(f"{file} contains a secret, but others may read or change it. Type `chmod 600 {file}`.")
+            raise DroplineError(f"{file} contains a secret, but others may read or change it. Type `chmod 600 {file}`.")
         found = tomllib.loads(file.read_text("utf-8"))
     except OSError as error:
-        raise Misconfigured(
+        raise DroplineError(
             f"{file} cannot be read ({error.strerror}). Name the file of secrets with {FILE}, or unset it."
         ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise Misconfigured(f"{file} is not valid TOML ({error}). See docs/how-to/sign-in.md for an example.") from None
+        raise DroplineError(f"{file} is not valid TOML ({error}). See docs/how-to/sign-in.md for an example.") from None
     if any(not isinstance(section, dict) for section in found.values()):
-        raise Misconfigured(f"{file}: expected sections [auth] and [access] only, as in docs/how-to/sign-in.md.")
+        raise DroplineError(f"{file}: expected sections [auth] and [access] only, as in docs/how-to/sign-in.md.")
     return found
 
 
@@ -227,7 +223,7 @@ def cookie_secret(home: Home) -> str:
     """Return the key that signs cookies, created once per home, for our user only; deleting it ends all sign-ins.
 
     Raises:
-        Misconfigured: others may read it, or it cannot be created.
+        DroplineError: others may read it, or it cannot be created.
     """
     file = home.root / "cookie-secret"
     try:
@@ -236,10 +232,10 @@ def cookie_secret(home: Home) -> str:
     except FileExistsError:
         pass
     except OSError as error:
-        raise Misconfigured(f"{file} cannot be created ({error.strerror}). Sign-in needs a writable home.") from None
+        raise DroplineError(f"{file} cannot be created ({error.strerror}). Sign-in needs a writable home.") from None
     kept = file.read_text("utf-8").strip()
     if file.stat().st_mode & _OTHERS or len(kept) < 2 * _COOKIE_BYTES:
-        raise Misconfigured(
+        raise DroplineError(
             f"{file} is too short, or others may read it. Remove it to get a new one; all then sign in again."
         )
     return kept

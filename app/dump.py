@@ -26,16 +26,12 @@ _README: Final = Path(__file__).with_name("export.txt")
 _NESTED: Final = frozenset({"list", "array", "map", "struct"})
 
 
-class ExportFailed(DroplineError):
-    """Nothing was exported; the text says why and what to do."""
-
-
 @contextmanager
 def appearing(folder: Path) -> Iterator[Path]:
-    """Yield a folder that becomes `folder` if the block succeeds; raise ExportFailed if that holds something."""
+    """Yield a folder that becomes `folder` if the block succeeds; raise DroplineError if that holds something."""
     folder = folder.expanduser().absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ExportFailed(f"{folder} already exists: choose a new folder, so that nothing gets mixed up")
+        raise DroplineError(f"{folder} already exists: choose a new folder, so that nothing gets mixed up")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
@@ -46,7 +42,7 @@ def appearing(folder: Path) -> Iterator[Path]:
         finally:
             shutil.rmtree(made, ignore_errors=True)
     except (OSError, duckdb.IOException) as error:
-        raise ExportFailed(f"{folder}: {error}; nothing was exported") from error
+        raise DroplineError(f"{folder}: {error}; nothing was exported") from error
 
 
 def dump(warehouse: Path, folder: Path, form: str, *, raw: bool = False, progress: Progress = unseen) -> dict[str, int]:

@@ -38,14 +38,6 @@ GRACE_S: Final = 3
 INTERRUPTED: Final = 130  # exit code of shells: 128 + SIGINT
 
 
-class PortTaken(DroplineError):
-    """Another program listens on the port."""
-
-
-class Unguarded(DroplineError):
-    """Other machines could reach the dashboard without sign-in."""
-
-
 def serve(
     home: Home,
     port: int,
@@ -64,15 +56,14 @@ def serve(
     `no_sign_in` lets other machines connect without it; `allow_upload` lets editors (without sign-in: all) store files.
 
     Raises:
-        PortTaken: another program listens on the port.
-        Misconfigured: the sign-in configuration is invalid.
-        Unguarded: other machines can reach the address, there is no sign-in, and `no_sign_in` is false.
+        DroplineError: another program listens on the port, or the sign-in configuration is invalid; or there is none,
+            other machines can reach the address, and `no_sign_in` is false.
     """
     if secrets:
         os.environ[auth.FILE] = str(secrets.absolute())
     sign_in = auth.configured(home)
     if sign_in is None and not auth.is_loopback(address) and not no_sign_in:
-        raise Unguarded(
+        raise DroplineError(
             f"--address {address}: anyone who can reach it could read everything. Set up sign-in (see "
             "docs/how-to/sign-in.md), or add `--no-sign-in` if that is what you want."
         )
@@ -109,11 +100,11 @@ def shown(address: str, port: int, sign_in: SignIn | None) -> str:
 
 
 def claim(port: int, address: str = ADDRESS) -> None:
-    """Check that the port is free; raise PortTaken if it is in use, or we may not use it."""
+    """Check that the port is free; raise DroplineError if it is in use, or we may not use it."""
     try:
         listen(port, address).close()
     except OSError as error:
-        raise PortTaken(
+        raise DroplineError(
             f"Port {port} on {address} cannot be used ({error.strerror}). Is Dropline already running? "
             f"Otherwise choose another port, e.g. `--port {port + 1 if port < 65535 else 8501}`."
         ) from error

@@ -35,10 +35,6 @@ _DIRECTIVE: Final = re.compile(r"(?<!\\):(?:[a-z-]+\[([^\]]*)\]|material/\w+:)")
 _MARKDOWN: Final = MarkdownIt("commonmark", {"html": False})
 
 
-class SiteError(DroplineError):
-    """The site cannot be written."""
-
-
 @dataclass(frozen=True)
 class Page:
     """A page of the site: its file, its title, and the app's views on it with their addresses."""
@@ -139,14 +135,14 @@ def publish(home: Home, folder: Path, say: Callable[[str], None] = print) -> Non
     """Write the site of a home into a folder that is new, empty, or holds an earlier site.
 
     Raises:
-        SiteError: the folder holds other files, or a page cannot be drawn.
+        DroplineError: the folder holds other files, or a page cannot be drawn.
         WarehouseError: there is no warehouse.
     """
     import vl_convert
 
     warehouse = Warehouse.open(home.warehouse)
     if folder.exists() and any(folder.iterdir()) and not (folder / DRAWING).exists():
-        raise SiteError(
+        raise DroplineError(
             f"{folder} holds something else: choose a new folder, an empty one, or one with an earlier site"
         )
     (folder / "data").mkdir(parents=True, exist_ok=True)
@@ -212,7 +208,7 @@ def _drawn(view: str, address: dict[str, str]) -> Any:
         app.query_params[name] = value
     app.run()
     if app.exception:
-        raise SiteError(f"the page {view} cannot be drawn: {app.exception[0].value}")
+        raise DroplineError(f"the page {view} cannot be drawn: {app.exception[0].value}")
     return app
 
 

@@ -42,10 +42,6 @@ class WarehouseMissing(WarehouseError):
     """No warehouse was built yet."""
 
 
-class WarehouseUnreadable(WarehouseError):
-    """The file exists, but is not one of our warehouses or is being written."""
-
-
 class QueryRefused(WarehouseError):
     """The text is not one SELECT that the warehouse can answer."""
 
@@ -96,7 +92,7 @@ class Warehouse:
 
         Raises:
             WarehouseMissing: there is no such file.
-            WarehouseUnreadable: the file cannot be opened.
+            WarehouseError: the file cannot be opened.
         """
         identity = Identity.of(path)
         database = duckdb.connect(":memory:", config={**limits, **_CLOSED})
@@ -105,7 +101,7 @@ class Warehouse:
         except duckdb.Error as error:
             database.close()
             reason = str(error).splitlines()[0]
-            raise WarehouseUnreadable(
+            raise WarehouseError(
                 f"{path} cannot be opened ({reason}). Stop the program that writes to it; if there is none, "
                 "type `dropline build` to publish the warehouse again."
             ) from error

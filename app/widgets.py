@@ -246,11 +246,13 @@ def table(
     config: Mapping[str, Any] | None = None,
     height: int | Literal["auto", "content"] = "auto",
     tinted: Sequence[bool] = (),
-) -> None:
+    **choice: Any,
+) -> Any:
     """Show rows in the given order. Cells are plain text, never markup; numbers sort as numbers.
 
     `alt` describes the table to screen readers; `bounds` are, for columns of rates, the sign (≥, <, ...) before each
     row's figure; `height` is in pixels, `auto` for up to ten rows, `content` for all; `tinted` rows are highlighted.
+    `choice` is how Streamlit lets rows be chosen; those chosen are returned.
     """
     shown: Any = rows.reset_index(drop=True)
     if bounds:
@@ -259,7 +261,7 @@ def table(
     if any(tinted):
         marks = [TINT if one else "" for one in tinted]
         shown = shown.style.apply(lambda column: marks, axis="index")
-    st.dataframe(
+    return st.dataframe(
         shown,
         hide_index=True,
         alt=alt,
@@ -267,6 +269,7 @@ def table(
         column_config=dict(config or {}),
         height=_pixels(height, len(rows)),
         placeholder=MISSING,
+        **choice,
     )
 
 
@@ -280,11 +283,8 @@ def went_back() -> bool:
 
 
 def choose_row(rows: pd.DataFrame, ids: Sequence[str], name: str, **shown: Any) -> int | None:
-    """Show rows to choose one from, and return its position; the URL parameter `name` holds the start of its id.
-
-    Cells are text, never markup; `ids` are the keys of the rows. `shown` are `alt`, `config` and `height` of `table`.
-    """
-    chosen = _choose(rows.reset_index(drop=True), ids, name, "single-row", **shown)
+    """Show rows to choose one from, and return its position; else like `choose_rows`."""
+    chosen = choose_rows(rows, ids, name, "single-row", **shown)
     return chosen[0] if chosen else None
 
 
@@ -292,42 +292,25 @@ def choose_rows(
     rows: pd.DataFrame,
     ids: Sequence[str],
     name: str,
-    *,
-    bounds: Mapping[str, Sequence[str]] | None = None,
-    config: Mapping[str, Any] | None = None,
+    mode: Literal["single-row", "multi-row"] = "multi-row",
     **shown: Any,
 ) -> list[int]:
-    """Show rows to choose any from, like `choose_row` with the bounds of `table`; return their positions in order."""
-    signed, columns = _with_bounds(rows.reset_index(drop=True), bounds or {})
-    return _choose(signed, ids, name, "multi-row", config=columns | dict(config or {}), **shown)
+    """Show rows to choose any from as `table` with `shown`, and return their positions in order.
 
-
-def _choose(
-    rows: pd.DataFrame,
-    ids: Sequence[str],
-    name: str,
-    mode: Literal["single-row", "multi-row"],
-    *,
-    alt: str,
-    config: Mapping[str, Any] | None = None,
-    height: int | Literal["auto", "content"] = "auto",
-) -> list[int]:
+    `ids` are the keys of the rows; the URL parameter `name` holds the starts of those chosen.
+    """
     asked = tuple(filter(None, st.query_params.get_all(name)))
     places = [place for place, each in enumerate(ids) if asked and each.startswith(asked)]
     times_back = st.session_state.get(f"{name}-back", 0) + went_back()
     st.session_state[f"{name}-back"] = times_back
-    picked = st.dataframe(
+    picked = table(
         rows,
-        hide_index=True,
         on_select="rerun",
         selection_mode=mode,
         selection_default={"selection": {"rows": places if mode == "multi-row" else places[:1]}},
         # other rows need a new widget, as positions would refer to other rows; so do choices after Back
         key=f"{name}-{zlib.crc32(' '.join(ids).encode())}-{times_back}",
-        column_config=dict(config or {}),
-        height=_pixels(height, len(rows)),
-        placeholder=MISSING,
-        alt=alt,
+        **shown,
     )
     chosen = sorted(place for place in picked.selection.rows if place < len(ids))
     if chosen:

@@ -104,11 +104,6 @@ class Change:
     is_drift: bool = False
     is_spread_changed: bool = False
 
-    @property
-    def ratio(self) -> float:
-        """The level after over the level before; infinite where there was nothing before."""
-        return self.after / self.before if self.before else math.inf
-
 
 @dataclass(frozen=True)
 class Trend:

@@ -65,12 +65,6 @@ class Fit(NamedTuple):
         return self.rate(threads + 1) / self.rate(threads) - 1
 
 
-class Refusal(NamedTuple):
-    """Why no law is fitted."""
-
-    reason: str
-
-
 def law(threads: float, rate_one_thread: float, sigma: float, kappa: float) -> float:
     """Return X(N) of the Universal Scalability Law, in the unit of `rate_one_thread`."""
     return rate_one_thread * threads / (1 + sigma * (threads - 1) + kappa * threads * (threads - 1))
@@ -86,9 +80,9 @@ def summarise(threads: Sequence[int], rates: Sequence[float], cores: int | None 
     """
     found = fit(threads, rates, cores)
     shared = sorted({count for count in threads if cores is not None and count > cores})
-    if isinstance(found, Refusal):
+    if isinstance(found, str):
         status = "two_points" if len(set(threads)) == PARAMETERS - 1 else "refused"
-        return {"status": status, "reason": found.reason, "threads_above_cores": shared}
+        return {"status": status, "reason": found, "threads_above_cores": shared}
     most = max(threads)
     return {
         "status": "fitted",
@@ -121,7 +115,7 @@ def _caveats(threads: Sequence[int], shared: Sequence[int], cores: int | None, f
     return "; ".join(said) + "."
 
 
-def fit(threads: Sequence[int], rates: Sequence[float], cores: int | None = None) -> Fit | Refusal:
+def fit(threads: Sequence[int], rates: Sequence[float], cores: int | None = None) -> Fit | str:
     """Fit the law to the rates of runs, above 0, by their threads, from 1, or say why the data do not allow it.
 
     `cores` are the physical cores of the machine, None if unknown. Raises ValueError if a number is outside its range,
@@ -135,8 +129,7 @@ def fit(threads: Sequence[int], rates: Sequence[float], cores: int | None = None
         )
     counts = np.asarray(threads, np.float64)
     values = np.asarray(rates, np.float64)
-    reason = _unfit(counts, values, cores)
-    return Refusal(reason) if reason else _fit(counts, values)
+    return _unfit(counts, values, cores) or _fit(counts, values)
 
 
 def _unfit(threads: Array, rates: Array, cores: int | None) -> str | None:
@@ -172,7 +165,7 @@ def _superlinear(threads: Array, rates: Array) -> str | None:
     return None
 
 
-def _fit(threads: Array, rates: Array) -> Fit | Refusal:
+def _fit(threads: Array, rates: Array) -> Fit | str:
     scale = float(rates.mean())
     yields = rates / scale / threads  # by their mean, so that all columns of a fit have a similar size
     pairs = threads * (threads - 1)
@@ -180,13 +173,13 @@ def _fit(threads: Array, rates: Array) -> Fit | Refusal:
     apart, serial, pairwise = (float(weight) for weight in weights)
     one = apart + serial
     if one < _NOTHING:
-        return Refusal("The rates fall so steeply that the law gives no rate for one thread.")
+        return "The rates fall so steeply that the law gives no rate for one thread."
     sigma, kappa = serial / one, pairwise / one
     residuals = yields * (one + serial * (threads - 1) + pairwise * pairs) - 1
     residual = math.sqrt(float(np.mean([group.mean() ** 2 for group in _grouped(threads, residuals)])))
     reason = _unconvincing(threads, yields, squares, residual)
     if reason:
-        return Refusal(reason)
+        return reason
     error = _error(threads, residuals)
     if error is None:
         return Fit(Estimate(scale / one), Estimate(sigma), Estimate(kappa), None, residual)

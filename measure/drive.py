@@ -32,10 +32,6 @@ _PROBE_S: Final = 1
 _LIMIT_S: Final = 2.0
 
 
-class TrialFailed(DroplineError):
-    """A generator that failed a trial several times in a row."""
-
-
 class _OutOfTime(Exception):
     """The time budget is too short for the next trial."""
 
@@ -56,11 +52,6 @@ class Outcome:
         if self.why_early:
             lines.append(f"{self.why_early}; run it again to continue")
         return "\n".join([*lines, f"The campaign is in {self.folder}"])
-
-    @property
-    def is_done(self) -> bool:
-        """Whether all wanted runs are complete."""
-        return not self.why_early
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +85,7 @@ def measure(plan: Plan, source: Path, folder: Path, say: Callable[[str], None], 
     """Carry out `plan`, read from the file `source`; store results in `folder`, and resume an earlier call there.
 
     `say` is called with remarks, `see` with the progress after each trial.
-    Raises PlanError, HookFailed and TrialFailed after stopping all started processes; Ctrl-C stops them, too.
+    Raises DroplineError after stopping all started processes; Ctrl-C stops them, too.
     """
     target = Folder(folder)
     with target.alone(), _ended_tidily() as asked:
@@ -280,7 +271,7 @@ class _Measurement:
         if self.generator.needs_counters and 0 < fastest < rate:
             self.folder.keep_generator_limit(fastest)
             return False
-        raise TrialFailed(
+        raise DroplineError(
             f"{each.configuration}: the generator failed {_ATTEMPTS} times at {rate:,}/s: {shlex.join(command)}\n"
             f"    {done.output[-500:].decode('utf-8', 'replace')}"
         )

@@ -2,9 +2,9 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 from xml.etree import ElementTree
 
 import duckdb
@@ -17,6 +17,8 @@ from dropline.errors import DroplineError
 from dropline.measure.macros import looked_up, query
 from dropline.measure.plan import known_goals
 
+Ask = Callable[..., pa.Table]  # SQL and its parameters, as `Warehouse.query` takes them
+
 LEVEL: Final = 0.05
 SPLITS: Final = 400
 _MOST_RUNS: Final = 1000  # that one is told to measure
@@ -26,13 +28,6 @@ _WORDS: Final = re.compile(r"slower by (\d+(?:\.\d+)?) ?%")
 
 class CannotTell(DroplineError):
     """Nothing to judge; the text says what is missing."""
-
-
-class Warehouse(Protocol):
-    """Answers SQL questions: app/warehouse.py."""
-
-    def query(self, sql: str, params: Mapping[str, Any] | None = None) -> pa.Table:
-        """Answer one SELECT."""
 
 
 class Verdict(IntEnum):
@@ -104,21 +99,21 @@ def parsed(condition: str) -> float:
     return float(match[1]) / 100
 
 
-def judge(warehouse: Warehouse, baseline: str, candidate: str | None, drop: float, goal: str | None) -> list[Judged]:
+def judge(ask: Ask, baseline: str, candidate: str | None, drop: float, goal: str | None) -> list[Judged]:
     """Compare every configuration of the candidate with the same one of the baseline; raise CannotTell.
 
     Both are versions or campaigns; the default candidate is the campaign measured last, the default goal the unit's
     usual one.
     """
     _require(goal)
-    candidate = candidate or newest(warehouse, baseline)
+    candidate = candidate or newest(ask, baseline)
     if candidate == baseline:
         raise CannotTell(f"{baseline!r} cannot be compared with itself: name another version or campaign as candidate")
     asked = {"baseline": baseline, "candidate": candidate, "goal": goal}
-    pairs = [Pair(**row) for row in warehouse.query(query("warehouse/pairs"), asked).to_pylist()]
+    pairs = [Pair(**row) for row in ask(query("warehouse/pairs"), asked).to_pylist()]
     if not pairs:
         sql = "select distinct unnest([campaign, product_version]) from capacity where origin = 'measured'"
-        known = {str(each) for each in warehouse.query(sql).column(0).to_pylist() if each}
+        known = {str(each) for each in ask(sql).column(0).to_pylist() if each}
         for each in [name for name in (baseline, candidate) if name not in known]:
             raise CannotTell(f"no version and no campaign called {each!r} was measured; `dropline status` lists them")
         judged_at = f"the loss goal {goal!r}" if goal else "the usual loss goal"
@@ -129,9 +124,9 @@ def judge(warehouse: Warehouse, baseline: str, candidate: str | None, drop: floa
     return [Judged(pair, verdict := pair.verdict(drop), _sentence(pair, verdict, drop)) for pair in pairs]
 
 
-def newest(warehouse: Warehouse, baseline: str) -> str:
+def newest(ask: Ask, baseline: str) -> str:
     """Return the campaign that was measured last, other than the baseline; the baseline if there is no other."""
-    found = warehouse.query(query("warehouse/newest"), {"baseline": baseline}).column(0).to_pylist()
+    found = ask(query("warehouse/newest"), {"baseline": baseline}).column(0).to_pylist()
     return str(found[0]) if found else baseline
 
 
@@ -196,13 +191,13 @@ def junit(judged: Sequence[Judged], condition: str) -> str:
     return ElementTree.tostring(suite, "unicode", xml_declaration=True) + "\n"
 
 
-def self_test(warehouse: Warehouse, baseline: str, drop: float, goal: str | None) -> str:
+def self_test(ask: Ask, baseline: str, drop: float, goal: str | None) -> str:
     """Split the baseline's runs randomly in halves and compare them; raise CannotTell.
 
     Both halves are the same server, so every `slower` is a false alarm. Then one half is slowed down.
     """
     _require(goal)
-    runs = warehouse.query(query("warehouse/runs"), {"baseline": baseline, "goal": goal})
+    runs = ask(query("warehouse/runs"), {"baseline": baseline, "goal": goal})
     lines = []
     for configuration in sorted({*runs.column("configuration").to_pylist()}):
         own = runs.filter(pc.equal(runs.column("configuration"), configuration))

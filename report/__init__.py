@@ -10,7 +10,7 @@ FORMATS: Final = ("html", "markdown")
 
 
 def make(warehouse: Warehouse, campaigns: Sequence[str] = (), form: str = "html", progress: Progress = unseen) -> str:
-    """Return the report on some campaigns, or on all measured ones, in one of `FORMATS`; raise ReportError if unknown.
+    """Return the report on some campaigns, or all measured ones, in one of `FORMATS`; raise DroplineError if unknown.
 
     The text is reproducible: it depends on the warehouse only.
     """

@@ -15,7 +15,7 @@ METHOD: Final = Path(__file__).with_name("method.txt")
 
 
 def report(warehouse: Warehouse, campaigns: Sequence[str] = ()) -> Report:
-    """Return the report on some campaigns, as `chosen` gives them; raise ReportError if one is unknown."""
+    """Return the report on some campaigns, as `chosen` gives them; raise DroplineError if one is unknown."""
     scope = chosen(warehouse, campaigns)
     told = scope.rows("campaigns")
     figures = capacities.figures(scope)

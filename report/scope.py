@@ -27,10 +27,6 @@ _TITLES: Final = {
 }
 
 
-class ReportError(DroplineError):
-    """The requested report cannot be made."""
-
-
 @dataclass(frozen=True, slots=True)
 class Scope:
     """The subject of a report: campaigns, as named in the warehouse, and their configurations."""
@@ -57,7 +53,7 @@ class Scope:
 
 
 def chosen(warehouse: Warehouse, wanted: Sequence[str]) -> Scope:
-    """Return the scope of the wanted campaigns, or of all measured, or of all; raise ReportError if one is unknown."""
+    """Return the scope of the wanted campaigns, or of all measured, or of all; raise DroplineError if unknown."""
     known = warehouse.query("select campaign, origin from campaigns order by campaign").to_pylist()
     names = [row["campaign"] for row in known]
     measured = [row["campaign"] for row in known if row["origin"] == "measured"]
@@ -65,7 +61,7 @@ def chosen(warehouse: Warehouse, wanted: Sequence[str]) -> Scope:
         if name not in names:
             near = difflib.get_close_matches(name, names, 3, 0.5)
             hint = f"did you mean {' or '.join(near)}?" if near else "`dropline status` lists what was measured."
-            raise ReportError(f"--campaign {name}: the warehouse has no campaign with that name; {hint}")
+            raise DroplineError(f"--campaign {name}: the warehouse has no campaign with that name; {hint}")
     chosen = sorted(set(wanted)) or measured or names
     rows = printable(
         warehouse.query(

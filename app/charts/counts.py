@@ -1,5 +1,6 @@
 """Bar chart of counts by kind."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import altair as alt
@@ -8,21 +9,33 @@ import pandas as pd
 from dropline.app.charts import theme
 
 _ROOM: Final = 1.15  # space beyond the longest bar, for its number
+_ROOM_WITH_SHARE: Final = 1.6
 
 
-def by_kind(table: pd.DataFrame, finding: str, detail: str, unit: str) -> alt.LayerChart:
-    """Draw one bar per kind, in the order of the table: each `kind` and its `count`, in `unit`."""
+def by_kind(
+    table: pd.DataFrame, finding: str, detail: str, unit: str, colours: Sequence[str] = (theme.NEUTRAL,)
+) -> alt.LayerChart:
+    """Draw one bar per kind, in the order of the table: each `kind` and its `count`, in `unit`.
+
+    With a column share_ratio (of those sent, 0..1), `shown` is the text at the bar. `colours` are used in turn.
+    """
     axis = alt.Axis(format=",d", tickCount=7, tickMinStep=1, labelFlush=False)
-    scale = alt.Scale(domainMin=0, domainMax=_ROOM * table["count"].max())
+    tooltip = [alt.Tooltip("kind:N", title="Kind"), alt.Tooltip("count:Q", title=unit, format=",d")]
+    text, room = alt.Text("count:Q", format=",d"), _ROOM
+    if "share_ratio" in table:
+        tooltip.append(alt.Tooltip("share_ratio:Q", title="Share of those sent", format=".2%"))
+        text, room = alt.Text("shown:N"), _ROOM_WITH_SHARE
+    scale = alt.Scale(domainMin=0, domainMax=room * max(table["count"].max(), 1))
     base = alt.Chart(table).encode(
         x=alt.X("count:Q", title=unit, scale=scale, axis=axis),
         y=alt.Y("kind:N", sort=None, title=None, axis=theme.ROW_AXIS),
-        tooltip=[alt.Tooltip("kind:N", title="Kind"), alt.Tooltip("count:Q", title=unit, format=",d")],
+        tooltip=tooltip,
     )
+    colour = alt.Color("kind:N", scale=alt.Scale(domain=list(table["kind"]), range=colours), legend=None)
     return theme.titled(
         (
-            base.mark_bar(color=theme.NEUTRAL, size=16, cornerRadiusEnd=2),
-            base.mark_text(align="left", dx=5, color=theme.INK).encode(text=alt.Text("count:Q", format=",d")),
+            base.mark_bar(size=16, cornerRadiusEnd=2).encode(color=colour),
+            base.mark_text(align="left", dx=5, color=theme.INK).encode(text=text),
         ),
         finding,
         detail,

@@ -13,9 +13,7 @@ _FEW: Final = 120  # up to this number of values draw a point for each
 _HEIGHT: Final = 250  # pixels
 
 
-def second_by_second(
-    intervals: pd.DataFrame, span_s: Sequence[float] | None = None, pauses: pd.DataFrame | None = None
-) -> alt.LayerChart:
+def second_by_second(intervals: pd.DataFrame, span_s: Sequence[float], pauses: pd.DataFrame) -> alt.LayerChart:
     """Draw the packets sent, received and dropped per second of one exchange.
 
     `intervals` has the columns of `REQUIRED`: `series` is sent, received or drops, t_s in seconds since the start.
@@ -37,7 +35,7 @@ def second_by_second(
         )
     )
     detail = f"n = {intervals['t_s'].nunique():,} interim lines of the report; drops: packets that were never answered"
-    if pauses is not None and len(pauses):
+    if len(pauses):
         detail += "; shaded: fewer than half as many answers as in the median second"
     layers = [*shades(pauses), lines, *_where_loss_begins(intervals)]
     return theme.titled(layers, _finding(intervals, pauses), detail, _HEIGHT)
@@ -67,9 +65,9 @@ def shades(pauses: pd.DataFrame | None) -> list[Any]:
     return [rects.encode(x=alt.X("begin_s:Q"), x2=alt.X2("end_s:Q"))]
 
 
-def time_axis(span_s: Sequence[float] | None, title: str | None = None) -> alt.X:
-    """Return the time axis of a trial, in seconds since its start; over `span_s` if charts share it."""
-    scale = alt.Scale(domain=list(span_s), nice=False) if span_s else alt.Undefined
+def time_axis(span_s: Sequence[float], title: str | None = None) -> alt.X:
+    """Return the time axis of a trial, in seconds since its start, over `span_s`."""
+    scale = alt.Scale(domain=list(span_s), nice=False)
     return alt.X("t_s:Q", title=title, axis=theme.TIME_AXIS, scale=scale)
 
 
@@ -92,10 +90,10 @@ def _drops(intervals: pd.DataFrame) -> pd.DataFrame:
     return intervals[(intervals["series"] == "drops") & (intervals["packets_per_s"] > 0)]
 
 
-def _finding(intervals: pd.DataFrame, pauses: pd.DataFrame | None) -> str:
+def _finding(intervals: pd.DataFrame, pauses: pd.DataFrame) -> str:
     exchange = next(iter(intervals["exchange"]), "No exchange")
     drops = _drops(intervals)
-    dips = "" if pauses is None or pauses.empty else f"; answers dip from second {pauses['begin_s'].iloc[0]:.0f}"
+    dips = "" if pauses.empty else f"; answers dip from second {pauses['begin_s'].iloc[0]:.0f}"
     if drops.empty:
         return f"{exchange}: no packet was lost in any second{dips}"
     worst = drops.loc[drops["packets_per_s"].idxmax()]

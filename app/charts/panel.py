@@ -1,10 +1,11 @@
-"""Panels of the home page: capacity by set-up, and the effect of a factor."""
+"""Capacity by set-up, and the effect of a factor."""
 
 import json
 from collections.abc import Mapping
 from typing import Any, Final
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from dropline.app import wording
@@ -29,11 +30,19 @@ _FINE_TICKS: Final = [0.5, 0.65, 0.8, 1, 1.25, 1.5, 2]  # for ratios near 1 on a
 _TEXT: Final = {"align": "left", "dx": 7, "fontSize": 12}
 
 
-def capacities(rows: pd.DataFrame, unit: str, finding: str, detail: str) -> alt.LayerChart:
+def capacities(
+    rows: pd.DataFrame,
+    unit: str,
+    finding: str,
+    detail: str,
+    singles: pd.DataFrame | None = None,
+    colours: Mapping[str, str] | None = None,
+) -> alt.LayerChart:
     """Draw the capacity of each set-up as a bar to the last passing step, with the range of the rate at the limit.
 
     `rows` has the columns of `REQUIRED`, one set-up per row, in order; rates in `unit`. Published figures of the same
-    `row` are drawn beside the measured one.
+    `row` are drawn beside the measured one. `singles` are single runs, with row, rate and run (as text); `colours` are
+    those of the rows, else those of their backends.
     """
     rows = rows.loc[:, list(REQUIRED)]
     rows = rows.assign(
@@ -42,6 +51,8 @@ def capacities(rows: pd.DataFrame, unit: str, finding: str, detail: str) -> alt.
         end=rows[["rate", "ci_high"]].max(axis="columns"),
         runs=rows["runs"].map(wording.count),
     )
+    if singles is not None:
+        rows["end"] = np.fmax(rows["end"], rows["row"].map(singles.groupby("row")["rate"].max()))
     rows["end"] = rows.groupby("row")["end"].transform("max")  # includes the published diamond beside it
     rows["is_named"] = ~rows["row"].duplicated()  # rows of the same name follow the measured one
     y = alt.Y("row:N", sort=list(dict.fromkeys(rows["row"])), title=None, axis=theme.ROW_AXIS)
@@ -50,9 +61,12 @@ def capacities(rows: pd.DataFrame, unit: str, finding: str, detail: str) -> alt.
     on_phones, wide = max(1.75, 1 + 0.08 * longest), max(1.3, 1 + 0.025 * longest)
     end = alt.ExprRef(f"{rows['end'].max()} * (containerSize()[0] < 500 ? {on_phones:.2f} : {wide:.2f})")
     x = alt.X("start:Q", title=unit, axis=_AXIS, scale=alt.Scale(domainMin=0, domainMax=end, nice=False))
+    colour = alt.Color("backend:N", scale=theme.backend_scale(rows["backend"]), legend=None)
+    if colours:
+        colour = alt.Color("row:N", scale=alt.Scale(domain=list(colours), range=list(colours.values())), legend=None)
     shared: dict[str, Any] = {
         "y": y,
-        "color": alt.Color("backend:N", scale=theme.backend_scale(rows["backend"]), legend=None),
+        "color": colour,
         "tooltip": [
             alt.Tooltip("label:N", title="Set-up"),
             alt.Tooltip("shown:N", title=unit),
@@ -68,11 +82,12 @@ def capacities(rows: pd.DataFrame, unit: str, finding: str, detail: str) -> alt.
     between = low | {"x2": alt.X2("ci_high:Q")}
     ink = {"color": theme.INK, "opacity": 0.75}
     inked = shared | {"color": alt.ColorValue(theme.INK)}
+    bar = alt.MarkDef("bar", height=_BAR, cursor="pointer" if singles is None else "default")
     tick = alt.MarkDef("tick", thickness=1.5, size=9, **ink)
     diamond = alt.MarkDef("point", shape="diamond", size=90, strokeWidth=2, fill=None)
     words = {"y": y, "x": alt.X("end:Q"), "text": alt.Text("shown:N"), "color": alt.ColorValue(theme.INK)}
     layers = [
-        _marks(rows, own, alt.MarkDef("bar", height=_BAR, cursor="pointer"), shared | {"x": x, "x2": alt.X2("rate:Q")}),
+        _marks(rows, own, bar, shared | {"x": x, "x2": alt.X2("rate:Q")}),
         _marks(rows, bracket, alt.MarkDef("bar", height=_BAR, opacity=0.3), shared | between),
         _marks(rows, estimate, alt.MarkDef("rule", strokeWidth=1.5, **ink), inked | between),
         _marks(rows, estimate, tick, inked | low),
@@ -80,9 +95,38 @@ def capacities(rows: pd.DataFrame, unit: str, finding: str, detail: str) -> alt.
         _marks(rows, published, diamond, shared | {"x": alt.X("rate:Q")}),
         _marks(rows, {"is_named": True}, alt.MarkDef("text", **_TEXT), words),
     ]
+    if singles is not None:
+        ticks = alt.Chart(singles[["row", "rate", "run"]]).mark_tick(size=_BAR, color=theme.INK, opacity=0.5)
+        tips = [alt.Tooltip("run:N", title="Run"), alt.Tooltip("rate:Q", title=unit, format=",.0f")]
+        layers.append(ticks.encode(x=alt.X("rate:Q"), y=y, tooltip=tips))
     layers[0] = layers[0] or alt.Chart(rows, mark=alt.MarkDef("point", opacity=0)).encode(x=x, y=y)
     layers[0] = layers[0].add_params(alt.selection_point(PICKED, fields=["configuration_id"]))
     return theme.titled(filter(None, layers), finding, detail, alt.Step(theme.ROW_HEIGHT))
+
+
+def told(rows: pd.DataFrame) -> str:
+    """Return the meaning of the marks of `capacities` in use."""
+    own = rows[rows["origin"] == "measured"]
+    kinds = set(own.dropna(subset=["ci_low", "ci_high"])["interval_kind"])
+    marks = {
+        "bar: the last step that passed": own["rate"].notna().any(),
+        "line: 95 % interval": "confidence" in kinds,
+        "light: bracket": "bracket" in kinds,
+        "diamond: published": len(own) < len(rows),
+    }
+    return "; ".join(mark for mark, is_there in marks.items() if is_there).capitalize()
+
+
+def fastest(rows: pd.DataFrame, unit: str) -> str:
+    """Return the fastest of set-ups with their figures `shown`; rates in `unit`."""
+    own = rows[rows["origin"] == "measured"]
+    of = own if len(own) else rows
+    # upper bounds may hide any value
+    reached = of[~of["shown"].str.startswith(("<", "≤"))]
+    first = of.loc[(reached if len(reached) else of)["rate"].idxmax()]
+    if len(of) == 1:
+        return f"{first['row']}: {first['shown']} {unit}"
+    return f"Fastest {'measured' if len(own) else 'published'}: {first['shown']} {unit}, {first['row']}"
 
 
 def _marks(rows: pd.DataFrame, of: Mapping[str, Any], mark: alt.MarkDef, channels: dict[str, Any]) -> Any:

@@ -39,7 +39,8 @@ def loss_over_rate(
     kind of loss, as from `wording.lost`. `colours` are those of the labels, as from `theme.told_apart`; else those of
     the steps. If `choosable`, a click or a drag chooses a limit, reported by the selection `CHOSEN`.
     """
-    steps = theme.with_backends(steps.loc[:, list(REQUIRED)])
+    steps = steps.loc[:, list(REQUIRED)].assign(backend=steps["backend"].fillna(""))
+    colours = colours or theme.told_apart(dict(zip(steps["label"], steps["backend"], strict=True)))
     top = float(min(1.0, max([*steps["loss_ratio"], 2 * (limit or 0), 0.05])))
     lines = list(dict.fromkeys(steps["label"]))
     height = _HEIGHT + _LEGEND_ROW * len(lines)  # the legend takes its space from the chart
@@ -52,7 +53,7 @@ def loss_over_rate(
     base = alt.Chart(steps).encode(
         x=alt.X("offered_rate:Q", title=f"Offered rate ({unit})", axis=theme.RATE_AXIS),
         y=loss_axis(lost, top),
-        color=theme.label_colours(steps, by_label["legend"], colours),
+        color=alt.Color("label:N", scale=alt.Scale(domain=lines, range=[colours[each] for each in lines]), **by_label),
         detail=[alt.Detail("label:N"), alt.Detail("line:N")],
         tooltip=[
             alt.Tooltip("label:N", title="Configuration"),

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import altair as alt
-import pandas as pd
 from altair.utils import schemapi
 
 from dropline.app.output_formats import printable
@@ -99,27 +98,11 @@ def of_series(colours: Mapping[str, str], dashes: Iterable[Sequence[int]], **leg
     }
 
 
-def with_backends(table: pd.DataFrame) -> pd.DataFrame:
-    """Replace missing backends with an empty text, because a colour scale ignores nulls."""
-    return table.assign(backend=table["backend"].fillna(""))
-
-
 def told_apart(backends: Mapping[str, str | None]) -> dict[str, str]:
     """Return a colour for each label: its backend's, or distinct ones if two labels share a backend."""
     if len({each or "" for each in backends.values()}) == len(backends):
         return {label: backend_colour(backend) for label, backend in backends.items()}
     return {label: SERIES[place % len(SERIES)] for place, label in enumerate(backends)}
-
-
-def label_colours(
-    table: pd.DataFrame, legend: alt.Legend | None = None, colours: Mapping[str, str] | None = None
-) -> alt.Color:
-    """Return the encoding of a chart's labels; charts of one page share `colours`, as from `told_apart`."""
-    backends = dict(zip(table["label"], table["backend"].fillna(""), strict=True))
-    colours = colours or told_apart(backends)
-    labels = list(backends)
-    scale = alt.Scale(domain=labels, range=[colours[each] for each in labels])
-    return alt.Color("label:N", scale=scale, sort=labels, title="Configuration", legend=legend)
 
 
 def backend_legend(backends: Iterable[Any]) -> alt.Color:
@@ -199,18 +182,15 @@ def _rows(part: Any, shared: Any) -> int:
     return int(data[name].nunique()) if name in data else 0
 
 
-def titled(layers: Iterable[Any], finding: str, detail: str, height: int | alt.Step | None = None) -> Titled:
+def titled(layers: Iterable[Any], finding: str, detail: str, height: int | alt.Step) -> Titled:
     """Return layers, bottom first, with a title, a subtitle, and both as text alternative.
 
     `finding` says what the chart shows, as a sentence; `detail` what is drawn: n, intervals, marks. `height` is in
     pixels, with axes and legends; or that of each row.
     """
     finding, detail = printable((finding, detail))
-    size: dict[str, Any] = {}
     if isinstance(height, int):  # the title takes its room from the chart
-        size = {"height": height + _TITLE_ROOM + _DETAIL_LINE * len(_lines(detail, _DETAIL_WIDTH))}
-    elif height is not None:
-        size = {"height": height}
+        height += _TITLE_ROOM + _DETAIL_LINE * len(_lines(detail, _DETAIL_WIDTH))
     words = {"labelColor": INK, "titleColor": INK}
     lines = {"gridColor": NEUTRAL, "gridOpacity": 0.25, "domainColor": NEUTRAL}
     layers = list(layers)
@@ -246,5 +226,5 @@ def titled(layers: Iterable[Any], finding: str, detail: str, height: int | alt.S
         ),
         description=f"{finding}. {detail}".strip(),
         width="container",
-        **size,
+        height=height,
     )

@@ -12,7 +12,7 @@ import streamlit as st
 
 from dropline.app import goals as loss_goals
 from dropline.app import queries, query_log, view_tables, widgets, wording
-from dropline.app.charts import capacity, ramp, theme
+from dropline.app.charts import panel, ramp, theme
 from dropline.app.warehouse import Warehouse
 
 MOST: Final = 12
@@ -109,7 +109,7 @@ def _compare(
                     st.caption(wording.plain(f"{campaign}: {says}"))
         with figures:
             st.space(widgets.TOOLS_PIXELS)
-            _say_what_has_no_figure(chosen, frame, labels, limit)
+            _say_what_has_no_figure(chosen, frame.dropna(subset=["rate"]), labels, limit)
             _draw_capacities(warehouse, frame, limit, backends, asked)
         if limit.goal:
             draw_ramps()
@@ -318,16 +318,21 @@ def _draw_capacities(
     with query_log.recorded() as asked_too:
         singles = _of_limit(warehouse, "run_capacities", ids, limit).to_pandas()
     known = frame.set_index("configuration_id")
-    for place, (unit, part) in enumerate(frame.groupby("rate_unit", sort=True)):
+    for place, (unit, part) in enumerate(frame.dropna(subset=["rate"]).groupby("rate_unit", sort=True)):
         points = singles[singles["configuration_id"].isin(part["configuration_id"])]
         points = points.assign(
             row=points["configuration_id"].map(known["label"]),
-            label=points["configuration_id"].map(known["label"]),
-            backend=points["configuration_id"].map(known["backend"]),
             run=[f"run {each:.0f}" if wording.is_known(each) else "run" for each in points["repetition"]],
         )
-        dots = part.assign(row=part["label"], name=part["label"], quality=part["quality_shown"])
-        drawn = capacity.capacities(dots, str(unit), points, theme.told_apart(backends))
+        part = part.assign(
+            row=part["label"],
+            quality=part["quality_shown"],
+            interval=part["interval"] + "; best single figure " + part["about"].map(partial(wording.rate, sign="≈")),
+        )
+        finding = panel.fastest(part, str(unit))
+        part["rate"] = part["rate"].where(part["status"] != "exceeded_at_first_step")
+        detail = f"{_runs(part)}{panel.told(part)}{'; ticks: single runs' * bool(len(points))}"
+        drawn = panel.capacities(part, str(unit), finding, detail, points, theme.told_apart(backends))
         widgets.chart(drawn, f"capacity-{place}", [*asked, *asked_too])
     if "run_correlation" in frame and (
         said := wording.widened(dict(zip(frame["label"], frame["run_correlation"], strict=True)))
@@ -336,6 +341,13 @@ def _draw_capacities(
     weak = frame[(frame["findings_shown"] != "") & frame["quality"].isin(["warn", "suspect"])]
     for row in weak.itertuples():
         st.caption(wording.plain(f"{wording.quality(row.quality)} {row.label}: {row.findings_shown}"))
+
+
+def _runs(part: pd.DataFrame) -> str:
+    runs = part["runs"].dropna()
+    if runs.empty:
+        return ""
+    return f"n = {wording.span(runs.min(), runs.max())} run{'s' * bool(runs.max() != 1)} each. "
 
 
 def _draw_ramps(

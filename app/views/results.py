@@ -229,7 +229,7 @@ def _panel(
     )
     count = _drawn_of(len(subject), known, "set-up")
     finding = f"{protocol or 'No protocol stated'}, {unit}: {count}, fastest first"
-    chart = panel.capacities(rows, unit, finding, _told(rows))
+    chart = panel.capacities(rows, unit, finding, panel.told(rows))
     return Panel(f"panel-{protocol}-{unit}", heading, lead, certainty, chart, chart.with_frames(), drawn, best)
 
 
@@ -267,19 +267,6 @@ def _lead_on(drawn: Sequence[headlines.Row], best: headlines.Row | None, key: st
             if best is not None and row["configuration_id"] != best["configuration_id"]:
                 pair = [row["configuration_id"], best["configuration_id"]]
                 links.to_compare(pair, f"Compare with {wording.plain(best['name'])}")
-
-
-def _told(rows: pd.DataFrame) -> str:
-    """Return the meaning of the marks in use."""
-    own = rows[rows["origin"] == "measured"]
-    kinds = set(own.dropna(subset=["ci_low", "ci_high"])["interval_kind"])
-    marks = {
-        "bar: the last step that passed": own["rate"].notna().any(),
-        "line: 95 % interval": "confidence" in kinds,
-        "light: bracket": "bracket" in kinds,
-        "diamond: published": len(own) < len(rows),
-    }
-    return "; ".join(mark for mark, is_there in marks.items() if is_there).capitalize()
 
 
 def _effects(found: pd.Series[str], goal: str | None) -> list[Panel | None]:

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dropline.app import goals as loss_goals
 from dropline.app import queries, query_log, raw_text, view_tables, widgets, wording
-from dropline.app.charts import accounting, intervals, ramp, response, telemetry
+from dropline.app.charts import counts, intervals, ramp, response, telemetry, theme
 from dropline.app.warehouse import Warehouse
 from dropline.paths import Home
 
@@ -212,13 +212,16 @@ def _show_accounting(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
     if (unknown := sent - answered - sum(losses.values())) >= 1:
         losses["lost, not known where"] = unknown
     parts = pd.DataFrame(
-        [(place, count, count / sent) for place, count in {accounting.ANSWERED: answered, **losses}.items()],
-        columns=["place", "requests", "share_ratio"],
+        [
+            (place, count, count / sent, f"{count:,.0f}: {100 * count / sent:.1f} %")
+            for place, count in {"answered": answered, **losses}.items()
+        ],
+        columns=["kind", "count", "share_ratio", "shown"],
     )
-    shown = [f"{each.requests:,.0f}: {100 * each.share_ratio:.1f} %" for each in parts.itertuples()]
+    colours = [theme.SERIES_COLOURS["received"], *[theme.SERIES_COLOURS["drops"]] * len(losses)]
     detail = _both_ratios(account) if what == "queries" else "According to the counters of the kernel and the server"
     widgets.chart(
-        accounting.requests(parts.assign(shown=shown), what, _where_they_went(losses, sent, what), detail),
+        counts.by_kind(parts, _where_they_went(losses, sent, what), detail, what.capitalize(), colours),
         "accounting",
         asked,
     )

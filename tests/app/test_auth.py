@@ -3,7 +3,8 @@
 import pytest
 
 from dropline.app import auth
-from dropline.app.auth import Expired, Misconfigured, NotAdmitted
+from dropline.app.auth import Expired, NotAdmitted
+from dropline.errors import DroplineError
 from dropline.paths import Home
 
 NOW = 1_800_000_000.0
@@ -119,14 +120,14 @@ def test_an_identity_ends_when_its_provider_says_so(guarded, exp):
 )
 def test_a_mistake_is_named_with_its_file_and_key(written, before, after, said):
     assert before in FILE
-    with pytest.raises(Misconfigured, match=rf"secrets\.toml.*{said}") as refused:
+    with pytest.raises(DroplineError, match=rf"secrets\.toml.*{said}") as refused:
         auth.configured(written(FILE.replace(before, after)))
     assert "4711" not in str(refused.value)
 
 
 @pytest.mark.parametrize("mode", [0o604, 0o644, 0o660, 0o602])
 def test_a_secret_that_others_may_read_is_not_used(written, mode):
-    with pytest.raises(Misconfigured, match=r"Type `chmod 600 .*secrets\.toml`"):
+    with pytest.raises(DroplineError, match=r"Type `chmod 600 .*secrets\.toml`"):
         auth.configured(written(mode=mode))
 
 
@@ -142,7 +143,7 @@ def test_a_file_that_is_named_must_be_there(written, monkeypatch):
     assert auth.configured(home) is None, "there is no sign-in"
     auth.configured.cache_clear()
     monkeypatch.setenv(auth.FILE, str(home.root / "elsewhere.toml"))
-    with pytest.raises(Misconfigured, match=r"elsewhere\.toml cannot be read \(No such file"):
+    with pytest.raises(DroplineError, match=r"elsewhere\.toml cannot be read \(No such file"):
         auth.configured(home)
 
 
@@ -170,7 +171,7 @@ def test_the_key_of_the_cookies_is_made_once_for_our_user_only(tmp_path):
     assert len(key) == 64
     assert (tmp_path / "cookie-secret").stat().st_mode & 0o777 == 0o600
     assert auth.cookie_secret(Home(tmp_path)) == key
-    with pytest.raises(Misconfigured, match=r"cookie-secret cannot be created \(No such file"):
+    with pytest.raises(DroplineError, match=r"cookie-secret cannot be created \(No such file"):
         auth.cookie_secret(Home(tmp_path / "missing"))
 
 
@@ -179,5 +180,5 @@ def test_a_weak_key_of_cookies_is_refused(tmp_path, text, mode):
     file = tmp_path / "cookie-secret"
     file.write_text(text)
     file.chmod(mode)
-    with pytest.raises(Misconfigured, match=r"cookie-secret is too short, or others may read it\. Remove it"):
+    with pytest.raises(DroplineError, match=r"cookie-secret is too short, or others may read it\. Remove it"):
         auth.cookie_secret(Home(tmp_path))

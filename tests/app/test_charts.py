@@ -6,7 +6,7 @@ import re
 import pandas as pd
 import pytest
 
-from dropline.app.charts import capacity, demand, intervals, ramp, theme, upload
+from dropline.app.charts import demand, intervals, panel, ramp, theme, upload
 
 
 def steps(limit_crossed=True):
@@ -29,8 +29,8 @@ def steps(limit_crossed=True):
 def capacities():
     return pd.DataFrame(
         {
-            "row": ["DHCPv4, multi", "DHCPv4, single", "DHCPv4, single"],
-            "name": ["memfile multi", "mysql single", "odd"],
+            "configuration_id": ["a", "b", "c"],
+            "row": ["memfile multi", "mysql single", "odd"],
             "label": ["memfile multi (a)", "mysql single (a)", "odd (b)"],
             "backend": ["memfile", "mysql", "brand-new"],
             "origin": ["measured", "measured", "published"],
@@ -40,7 +40,6 @@ def capacities():
             "shown": ["18,977", "≥ 2,559", "-"],
             "interval_kind": ["confidence", "bracket", "none"],
             "interval": ["95 % interval 18,000 to 19,500", "-", "-"],
-            "about": [18900.0, None, None],
             "runs": [9.0, 5.0, None],
             "quality": ["✓ ok", "⚠ warning", "✓ ok"],
         }
@@ -51,7 +50,7 @@ def capacities():
     ("chart", "axes"),
     [
         (ramp.loss_over_rate(steps(), 0.01, "% of sent", "leases/s", "It breaks"), ["(leases/s)", "% of sent"]),
-        (capacity.capacities(capacities(), "queries/s"), ["(queries/s)"]),
+        (panel.capacities(capacities(), "queries/s", "It is fast", ""), ["queries/s"]),
         (
             demand.against_capacities(
                 pd.DataFrame({"t_s": [1.0, 60.0], "lps": [2.0, 2.0]}),
@@ -94,29 +93,22 @@ def test_colours_stand_out_on_light_and_on_dark_ground(colour):
     assert min(on_white, on_dark) >= 3  # WCAG 2.2, 1.4.11
 
 
-def test_a_bracket_is_drawn_as_another_thing_than_an_interval_and_an_open_end_as_an_arrow():
+def test_a_bracket_is_drawn_as_another_thing_than_an_interval_and_runs_as_ticks():
     table = capacities().assign(ci_low=[18000.0, 2400.0, None], ci_high=[19500.0, 3900.0, None])
-    spec = capacity.capacities(table, "leases/s").to_dict(validate=True)
-    rows = {layer["mark"]["type"]: [row["name"] for row in spec["datasets"][layer["data"]["name"]]]
-            for layer in spec["layer"][:2]}  # fmt: skip
-    assert rows == {"rule": ["memfile multi"], "bar": ["mysql single"]}
+    runs = pd.DataFrame({"row": "mysql single", "rate": [2400.0, 4100.0], "run": ["run 1", "run 2"]})
+    spec = panel.capacities(table, "leases/s", "", panel.told(table), runs).to_dict(validate=True)
+    tests = {layer["mark"]["type"]: layer["transform"][0]["filter"] for layer in spec["layer"][:3]}
+    assert 'interval_kind === "bracket"' in tests["bar"]
+    assert 'interval_kind === "confidence"' in tests["rule"]
+    assert "ight: bracket" in spec["description"]
     assert "line: 95 % interval" in spec["description"]
-    assert "light bar: the bracket" in spec["description"]
-    assert "arrow" not in spec["description"]
+    assert [row["end"] for row in spec["datasets"][spec["data"]["name"]][:2]] == [19500, 4100], "beyond all known"
+    assert [row["rate"] for row in spec["datasets"][spec["layer"][-1]["data"]["name"]]] == [2400, 4100]
 
-    never = capacity.capacities(table.assign(ci_high=[19500.0, None, None]), "leases/s").to_dict(validate=True)
-    [arrow] = [layer for layer in never["layer"] if layer["mark"].get("shape") == "triangle-right"]
-    [drawn] = never["datasets"][arrow["data"]["name"]]
-    assert drawn["name"] == "mysql single"
-    assert drawn["range_high"] > 19500, "beyond all that is known"
-    assert "arrow: a ramp ended below it" in never["description"]
 
-    assert "odd (b)" not in str(spec["datasets"]), "it has no figure"
-    nothing = capacity.capacities(table.iloc[2:], "leases/s").to_dict(validate=True)
-    assert "No capacity" in nothing["description"]
-    below = table.assign(rate=[18977.0, 2559.0, 1.0], shown=["< 18,977", "≥ 2,559", "1"])
-    spec = capacity.capacities(below, "leases/s").to_dict(validate=True)
-    assert spec["description"].startswith("Fastest measured: ≥ 2,559 leases/s, mysql single"), "what passed"
+def test_the_fastest_is_never_one_whose_bound_may_hide_any_value():
+    below = capacities().assign(rate=[18977.0, 2559.0, 1.0], shown=["< 18,977", "≥ 2,559", "1"])
+    assert panel.fastest(below, "leases/s") == "Fastest measured: ≥ 2,559 leases/s, mysql single", "what passed"
 
 
 def test_the_seconds_of_a_trial_say_when_the_losses_begin():
@@ -128,10 +120,10 @@ def test_the_seconds_of_a_trial_say_when_the_losses_begin():
             "packets_per_s": [0.0, 12, 40, 900],
         }
     )
-    drawn = intervals.second_by_second(seconds).to_dict(validate=True)["description"]
-    assert "REQUEST-ACK: the loss begins in second 2; the worst is 40 packets/s in second 3" in drawn
-    calm = seconds.assign(packets_per_s=0.0)
-    assert "no packet was lost" in intervals.second_by_second(calm).to_dict(validate=True)["description"]
+    begins = "REQUEST-ACK: the loss begins in second 2; the worst is 40 packets/s in second 3"
+    for frame, told in ((seconds, begins), (seconds.assign(packets_per_s=0.0), "no packet was lost")):
+        drawn = intervals.second_by_second(frame, [0, 3], intervals.pauses(frame))
+        assert told in drawn.to_dict(validate=True)["description"]
 
 
 @pytest.mark.parametrize(("configurations", "marked"), [(2, True), (400, False)])
@@ -147,5 +139,5 @@ def test_the_steps_of_known_curves_are_marked_where_they_can_be_told_apart(confi
 
 
 def test_the_room_of_a_chart_is_known_before_it_is_drawn():
-    one = theme.room(capacity.capacities(capacities().head(1), "leases/s"))
-    assert theme.room(capacity.capacities(capacities(), "leases/s")) >= one + theme.ROW_HEIGHT
+    one = theme.room(panel.capacities(capacities().head(1), "leases/s", "", ""))
+    assert theme.room(panel.capacities(capacities(), "leases/s", "", "")) >= one + theme.ROW_HEIGHT

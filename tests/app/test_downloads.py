@@ -19,7 +19,7 @@ def layers():
     single = pd.DataFrame({"row": ["a"], "rate": [1.5], "run": ["run 1"]})
     line = alt.Chart({"values": [{"one": 1}]}).mark_rule().encode(x="one:Q")
     points = [alt.Chart(rows).mark_point().encode(x="rate:Q") for rows in (dots, dots.dropna(), single)]
-    return theme.titled([*points, line], "Finding", "detail")
+    return theme.titled([*points, line], "Finding", "detail", 100)
 
 
 def test_csv_and_parquet_hold_the_rows_of_all_layers_once():

@@ -8,8 +8,9 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from dropline.app.dump import COLUMNS, ExportFailed, appearing, dump
+from dropline.app.dump import COLUMNS, appearing, dump
 from dropline.app.warehouse import Warehouse
+from dropline.errors import DroplineError
 from tests.commands import dropline
 
 ROOT = Path(__file__).parents[2]
@@ -74,7 +75,7 @@ def test_an_export_that_fails_leaves_nothing_and_none_overwrites(tmp_path):
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "mine").touch()
     for folder in (tmp_path, tmp_path / "mine"):
-        with pytest.raises(ExportFailed, match="already exists"), appearing(folder):
+        with pytest.raises(DroplineError, match="already exists"), appearing(folder):
             pass
     assert [file.name for file in tmp_path.iterdir()] == ["mine"]
 

@@ -14,6 +14,7 @@ import pytest
 from benchmarks import soak
 from dropline.app import serve
 from dropline.app.uploads import ALLOWED
+from dropline.errors import DroplineError
 from dropline.paths import Home
 
 
@@ -22,7 +23,7 @@ def test_a_taken_port_names_the_option_and_a_free_one_is_left_free():
         listener.bind((serve.ADDRESS, 0))
         port = listener.getsockname()[1]
         listener.listen()
-        with pytest.raises(serve.PortTaken, match=rf"Port {port} on 127\.0\.0\.1 .*`--port {port + 1}`"):
+        with pytest.raises(DroplineError, match=rf"Port {port} on 127\.0\.0\.1 .*`--port {port + 1}`"):
             serve.claim(port)
     serve.claim(port)
     serve.claim(port)
@@ -56,7 +57,7 @@ def test_serving_this_machine_hands_over_the_home_and_needs_no_sign_in(handed, t
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "192.0.2.7", "::", "bench.lan"])  # noqa: S104 - nothing is bound
 def test_nobody_else_is_let_in_unasked(handed, tmp_path, address):
-    with pytest.raises(serve.Unguarded, match=rf"--address {address}: .*sign-in\.md.*`--no-sign-in`"):
+    with pytest.raises(DroplineError, match=rf"--address {address}: .*sign-in\.md.*`--no-sign-in`"):
         serve.serve(Home(tmp_path), 8600, open_browser=False, address=address)
     assert not handed
     serve.serve(Home(tmp_path), 8600, open_browser=False, address=address, no_sign_in=True)

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 from dropline.app import query_log
-from dropline.app.warehouse import Identity, QueryRefused, Warehouse, WarehouseMissing, WarehouseUnreadable
+from dropline.app.warehouse import Identity, QueryRefused, Warehouse, WarehouseError, WarehouseMissing
 
 
 def publish(path, value):
@@ -29,7 +29,7 @@ def test_a_warehouse_that_is_missing_or_none_is_named_with_what_to_type(tmp_path
         Warehouse.open(tmp_path / "nothing.duckdb")
     path = tmp_path / "warehouse.duckdb"
     path.write_bytes(b"not a database at all, but long enough to have a header" * 100)
-    with pytest.raises(WarehouseUnreadable, match=r"warehouse\.duckdb cannot be opened"):
+    with pytest.raises(WarehouseError, match=r"warehouse\.duckdb cannot be opened"):
         Warehouse.open(path)
 
 

@@ -5,6 +5,7 @@ import pytest
 from conftest import watch
 
 from dropline.app import site
+from dropline.errors import DroplineError
 from dropline.paths import Home
 
 
@@ -99,6 +100,6 @@ def test_what_files_say_stays_text(chromium, strange_home, tmp_path):
 
 def test_a_folder_with_something_else_is_left_alone(warehouse_home, tmp_path):
     (tmp_path / "thesis.txt").write_text("mine")
-    with pytest.raises(site.SiteError, match="holds something else"):
+    with pytest.raises(DroplineError, match="holds something else"):
         site.publish(Home.chosen(warehouse_home), tmp_path)
     assert [each.name for each in tmp_path.iterdir()] == ["thesis.txt"]

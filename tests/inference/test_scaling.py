@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 from benchmarks import scaling as simulation
-from dropline.inference.scaling import Fit, Refusal, fit, law, summarise
+from dropline.inference.scaling import Fit, fit, law, summarise
 
 COUNTS = [1, 2, 4, 8, 16]
 
@@ -127,13 +127,13 @@ def test_a_law_that_misses_the_means_is_as_uncertain_as_it_misses():
 )
 def test_data_that_cannot_bear_the_law_is_refused_in_words(counts, measured, cores, words):
     found = fit(counts, measured, cores)
-    assert isinstance(found, Refusal)
-    assert words in found.reason
+    assert isinstance(found, str)
+    assert words in found
 
 
 def test_linear_growth_within_noise_is_not_superlinear():
     assert isinstance(fit([1, 2, 4], [1000, 2090, 4000]), Fit), "single rates may differ by 5 %"
-    refused = [isinstance(fit(COUNTS * 5, rates(COUNTS * 5, 1000, 0, 0, 0.02, seed)), Refusal) for seed in range(200)]
+    refused = [isinstance(fit(COUNTS * 5, rates(COUNTS * 5, 1000, 0, 0, 0.02, seed)), str) for seed in range(200)]
     assert sum(refused) <= 6
 
 
@@ -167,8 +167,8 @@ def test_the_row_of_two_thread_counts_and_of_a_refusal():
 )
 def test_whatever_the_rates_the_answer_is_a_refusal_or_lies_within_its_interval(points, cores):
     found = fit([count for count, _ in points], [rate for _, rate in points], cores)
-    if isinstance(found, Refusal):
-        assert found.reason
+    if isinstance(found, str):
+        assert found
         return
     for value, low, high in filter(None, (found.rate_one_thread, found.sigma, found.kappa, found.peak_threads)):
         assert math.isfinite(value)

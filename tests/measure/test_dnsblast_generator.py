@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dropline.measure.drive import TrialFailed, measure
+from dropline.errors import DroplineError
+from dropline.measure.drive import measure
 from dropline.measure.generator import Dnsblast
 from dropline.measure.plan import Generator, Plan
 from tests.homes import asking, built
@@ -90,7 +91,7 @@ def test_a_generator_that_stalls_is_at_its_limit(lab):
 
 def test_a_generator_that_is_always_late_ends_the_measurement(lab):
     (lab / "late").touch()
-    with pytest.raises(TrialFailed, match=r"failed 4 times at 200/s: timeout .* dnsblast 10\.0\.0\.1 200 200 5300"):
+    with pytest.raises(DroplineError, match=r"failed 4 times at 200/s: timeout .* dnsblast 10\.0\.0\.1 200 200 5300"):
         measured(lab, "slow")
 
 

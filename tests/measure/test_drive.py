@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from dropline.errors import DroplineError
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import ingest
 from dropline.measure.bench import HookFailed, run
-from dropline.measure.drive import TrialFailed, measure
+from dropline.measure.drive import measure
 from dropline.measure.folder import Folder
 from dropline.measure.plan import Plan, PlanError
 from tests.homes import asking, built
@@ -176,14 +177,14 @@ def test_each_trial_tells_how_far_it_is(measured):
 def test_time_over_ends_tidily_and_the_same_command_goes_on(lab):
     lab.change("warm_up_s", "within_s: 1.5\nwarm_up_s")
     early = lab.measure()
-    assert not early.is_done
+    assert early.why_early
     assert "run it again to continue" in early.text()
     made = lab.outputs()
     lab.change("within_s: 1.5\n", "")
-    assert lab.measure().is_done
+    assert not lab.measure().why_early
     assert set(made) < set(lab.outputs())
     whole = lab.outputs()
-    assert lab.measure().is_done
+    assert not lab.measure().why_early
     assert lab.outputs() == whole
 
 
@@ -210,7 +211,7 @@ def test_a_trial_that_broke_off_is_kept_and_made_again(lab):
 
 def test_a_generator_that_never_finishes_ends_the_measurement_and_all_is_stopped(lab):
     lab.change(f"echo reset >> {lab.root}/log", f"touch {lab.root}/breaks")
-    with pytest.raises(TrialFailed, match=r"failed 4 times at 200/s: .*perfdhcp"):
+    with pytest.raises(DroplineError, match=r"failed 4 times at 200/s: .*perfdhcp"):
         lab.measure()
     assert lab.log[-2:] == ["stop", "torn down"]
 
@@ -276,7 +277,7 @@ def test_a_measurement_that_is_ended_leaves_nothing_running_and_goes_on(lab, num
     made, lake = lab.outputs(), Lake.create(lab.root / "home/lake")
     assert ingest([lab.root / "lab"], lake).trials == 0  # a run without a bracket would turn the interval into a bound
     lab.change("at_least: 2, at_most: 2", "at_least: 1, at_most: 1")
-    assert lab.measure().is_done
+    assert not lab.measure().why_early
     assert set(made) < set(lab.outputs())
     assert ingest([lab.root / "lab"], lake).trials == len(lab.outputs())
     assert not _running("sleep", "987654")

@@ -46,8 +46,8 @@ def home(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def warehouse(home):
-    return Warehouse.open(home.warehouse)
+def ask(home):
+    return Warehouse.open(home.warehouse).query
 
 
 @pytest.mark.parametrize(
@@ -58,26 +58,26 @@ def warehouse(home):
         ("2.7.7", Verdict.UNKNOWN, ["more run"]),
     ],
 )
-def test_a_version_is_held_against_the_one_before(warehouse, candidate, verdict, says):
-    (found,) = judge(warehouse, "2.7.4", candidate, 0.03, None)
+def test_a_version_is_held_against_the_one_before(ask, candidate, verdict, says):
+    (found,) = judge(ask, "2.7.4", candidate, 0.03, None)
     assert (found.verdict, exit_code([found])) == (verdict, verdict.value)
     assert all(each in found.says for each in says)
 
 
-def test_without_a_candidate_another_campaign_than_the_baseline_is_judged(warehouse):
-    (found,) = judge(warehouse, "kea-2.7.5", None, 0.03, "isc")
+def test_without_a_candidate_another_campaign_than_the_baseline_is_judged(ask):
+    (found,) = judge(ask, "kea-2.7.5", None, 0.03, "isc")
     assert found.pair.configuration.startswith("ISC Kea 2.7.7"), "of one batch without times, the last by name"
 
 
-def test_a_bench_tells_its_false_alarms_and_what_it_finds(warehouse):
-    (line,) = self_test(warehouse, "2.7.4", 0.03, "isc").splitlines()
+def test_a_bench_tells_its_false_alarms_and_what_it_finds(ask):
+    (line,) = self_test(ask, "2.7.4", 0.03, "isc").splitlines()
     words = line.partition(": ")[2].split()
     assert words[:4] == ["9", "runs", "against", "9,"]
     assert float(words[6]) <= 5
     assert int(words[-2]) >= 80
     for goal, refusal in ((None, "has 4 runs"), ("2.5 %", "the goals are ndr, permille, pdr, moj, isc")):
         with pytest.raises(CannotTell, match=refusal):
-            self_test(warehouse, "2.7.7", 0.03, goal)
+            self_test(ask, "2.7.7", 0.03, goal)
 
 
 def test_the_command_line_gives_markdown_junit_and_an_exit_code(home, tmp_path):

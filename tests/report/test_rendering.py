@@ -121,8 +121,8 @@ def test_any_text_stays_in_its_cell(rows):
 
 @pytest.mark.parametrize("words", ["</text><script>alert(1)</script>", 'a "quoted" & <b>name</b>', "{{ 7 * 7 }}"])
 def test_every_chart_is_xml_with_its_words(words):
-    lines = {"t_s": [1.0, 2.0], "exchange": f"\x1b\ufffe{words}", "series": "drops", "packets_per_s": [0.0, 5.0]}
-    chart = Chart("about", intervals.second_by_second(pd.DataFrame(lines)))
+    part = pd.DataFrame({"t_s": [1.0, 2], "exchange": f"\x1b\ufffe{words}", "series": "drops", "packets_per_s": [0, 5]})
+    chart = Chart("about", intervals.second_by_second(part, [0, 2], intervals.pauses(part)))
     root = ElementTree.fromstring(rendering.svg(chart, "key"))  # noqa: S314 - our own
     assert f"{words}: the loss begins in second 2" in "".join(root.itertext())
     assert all(each.get("id", "key-").startswith("key-") for each in root.iter())

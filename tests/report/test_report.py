@@ -7,8 +7,8 @@ import pytest
 import report
 from dropline.app import queries, wording
 from dropline.app.warehouse import Warehouse
+from dropline.errors import DroplineError
 from dropline.report import content
-from dropline.report.scope import ReportError
 from dropline.report.sections import Table
 from tests.commands import dropline
 
@@ -247,7 +247,7 @@ def test_the_same_warehouse_gives_the_same_file_dated_by_its_build(warehouse, wa
 
 
 def test_an_unknown_campaign_is_named_with_its_neighbours(warehouse):
-    with pytest.raises(ReportError, match=r"--campaign kea-2\.2-hb: .* did you mean kea-2\.2-ha"):
+    with pytest.raises(DroplineError, match=r"--campaign kea-2\.2-hb: .* did you mean kea-2\.2-ha"):
         report.make(warehouse, ["kea-2.2-hb"])
 
 
