@@ -54,6 +54,7 @@ class Fit(NamedTuple):
     sigma: Estimate  # contention, 0..1
     kappa: Estimate  # coherency, from 0
     peak_threads: Estimate | None  # the number of threads with the highest rate; None where kappa = 0 is not excluded
+    is_off: bool  # whether the mean rates miss the law by more than the runs scatter: a plateau is not a peak
     residual_ratio: float  # root mean square of the relative errors of the thread counts' mean rates
 
     def rate(self, threads: float) -> float:
@@ -109,7 +110,8 @@ def _caveats(threads: Sequence[int], shared: Sequence[int], cores: int | None, f
     if found.sigma.low is None and found.sigma.high is None:
         said.append("no more than the law has parameters, so there is no interval")
     elif found.peak_threads is None:
-        said.append("kappa = 0 cannot be excluded, so no peak is given")
+        why = "the rates miss the law by more than they scatter" if found.is_off else "kappa = 0 cannot be excluded"
+        said.append(f"{why}, so no peak is given")
     if shared:
         said.append(f"{', '.join(map(str, shared))} threads share the {cores} physical cores")
     return "; ".join(said) + "."
@@ -182,8 +184,8 @@ def _fit(threads: Array, rates: Array) -> Fit | str:
         return reason
     error = _error(threads, residuals)
     if error is None:
-        return Fit(Estimate(scale / one), Estimate(sigma), Estimate(kappa), None, residual)
-    variance, freedom = error
+        return Fit(Estimate(scale / one), Estimate(sigma), Estimate(kappa), None, False, residual)
+    variance, freedom, is_off = error
     limit = squares + max(float(stdtrit(freedom, (1 + _LEVEL) / 2)) ** 2 * variance, _NOTHING)
 
     def ends(low: float, high: float, value: float, *columns: Callable[[float], Array]) -> _Ends:
@@ -193,7 +195,7 @@ def _fit(threads: Array, rates: Array) -> Fit | str:
     one_ends = _ends(lambda fixed: _squares_at_one(threads, yields, fixed), one, limit, (0, math.inf))
     kappa_ends = ends(0, math.inf, kappa, lambda fixed: 1 + fixed * pairs, lambda fixed: threads + fixed * pairs)
     peak = None
-    if kappa_ends[0]:
+    if kappa_ends[0] and not is_off:
         at = max(math.sqrt(apart / pairwise), 1.0)
         # kappa = (1 - sigma) / peak^2
         peak = Estimate(at, *ends(1, math.inf, at, lambda fixed: 1 + pairs / fixed**2, lambda _: threads))
@@ -202,6 +204,7 @@ def _fit(threads: Array, rates: Array) -> Fit | str:
         Estimate(sigma, *ends(0, 1, sigma, lambda fixed: 1 + fixed * (threads - 1), lambda _: pairs)),
         Estimate(kappa, *kappa_ends),
         peak,
+        is_off,
         residual,
     )
 
@@ -220,8 +223,10 @@ def _unconvincing(threads: Array, yields: Array, squares: float, residual: float
     return None
 
 
-def _error(threads: Array, residuals: Array) -> tuple[float, int] | None:
-    """Return the variance of one run's relative error and its degrees of freedom; None if nothing is left over.
+def _error(threads: Array, residuals: Array) -> tuple[float, int, bool] | None:
+    """Return the variance of one run's relative error, its degrees of freedom, and whether the law is refuted at 1 %.
+
+    None if nothing is left over.
 
     Where the law misses the means by more than the runs scatter (lack of fit), the misses count as the error, else all
     residuals do. The F test between the two is at 25 %, as advised before pooling (Bozivich, Bancroft and Hartley,
@@ -236,8 +241,8 @@ def _error(threads: Array, residuals: Array) -> tuple[float, int] | None:
     if repeats and spare:
         lack = (squares - pure) / spare
         if lack > fdtri(spare, repeats, 0.75) * pure / repeats:
-            return lack, spare
-    return squares / (repeats + spare), repeats + spare
+            return lack, spare, bool(lack > fdtri(spare, repeats, 0.99) * pure / repeats)
+    return squares / (repeats + spare), repeats + spare, False
 
 
 def _grouped(threads: Array, values: Array) -> list[Array]:

@@ -38,7 +38,8 @@ select
     min(loss_ratio) as lowest_loss_ratio,
     max(loss_ratio) as highest_loss_ratio,
     count(distinct lines.run_id) as runs,
-    bool_or(is_generator_limited) as is_generator_limited
+    bool_or(is_generator_limited) as is_generator_limited,
+    2 * count(*) filter (where is_unsustained) >= count(*) as is_unsustained
 from lines
 where loss_ratio is not null
 group by lines.configuration_id, lines.line_run_id, lines.offered_rate

@@ -399,11 +399,15 @@ def _line(run_id: str | None, repetition: float) -> str:
 def _ramp_finding(steps: pd.DataFrame, limit: float | None) -> str:
     if limit is None:
         return f"Loss of {steps['label'].nunique()} configurations"
-    above = steps[steps["loss_ratio"] > limit]
-    if above.empty:
+    failed = steps[(steps["loss_ratio"] > limit) | steps["is_unsustained"]]
+    if failed.empty:
         return "None of them exceeds the limit at the rates offered"
-    first = above.loc[above["offered_rate"].idxmin()]
-    return f"{first['label']} is the first to exceed the limit, at {wording.number(first['offered_rate'])} offered"
+    rate = failed["offered_rate"].min()
+    first = failed[failed["offered_rate"] == rate]
+    labels = list(dict.fromkeys(first["label"]))
+    how = "to exceed the limit" if (first["loss_ratio"] > limit).any() else "not to sustain the load"
+    who = f"{' and '.join(labels)} {'is' if len(labels) == 1 else 'are'} the first"
+    return f"{who} {how}, at {wording.number(rate)} offered"
 
 
 def _show_evidence(warehouse: Warehouse, verdicts: pd.DataFrame, labels: Mapping[str, str]) -> None:

@@ -141,7 +141,7 @@ def power(runs, stdevs):
 
 
 def welch(above, below, least):
-    """Return logarithm, standard error and degrees of freedom of the ratio of two means, whose runs scatter at least so."""
+    """Return logarithm, error and degrees of freedom of the ratio of two means; `least` is the least spread of each."""
     each = zip((above, below), least, strict=True)
     sides = [
         (mean, max(error, spread / math.sqrt(len(side))))
