@@ -6,7 +6,7 @@ import pytest
 
 MARTS = {path.stem for path in (Path(__file__).parents[2] / "models" / "marts").glob("*.sql")}
 RATIOS = {"multithreading_speedup", "ha_speedup", "backend_ratio", "ip_version_ratio"}
-VIEWS = {"leases_per_second", "goodput_beyond_capacity", *RATIOS}
+VIEWS = {"leases_per_second", "goodput_beyond_capacity", "trial_counters", *RATIOS}
 
 
 def test_it_holds_the_marts_the_loss_goals_what_the_functions_look_up_and_nothing_else(sql):
