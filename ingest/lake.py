@@ -287,7 +287,7 @@ class Lake:
         entries = log.in_force([*self._written(here), *fetched])
         parts = [part for entry in entries for part in entry.files.values() if not (self.root / part.path).exists()]
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            for done, part in enumerate(pool.map(lambda part: bucket.fetch(self.root, part), parts), 1):
+            for done, _ in enumerate(pool.map(lambda part: bucket.fetch(self.root, part), parts), 1):
                 if progress:
                     progress(done, len(parts))
         for entry in fetched:
