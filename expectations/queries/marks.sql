@@ -61,14 +61,6 @@ where
     and capacity.loss_goal = 'permille'
     and copies.seen_in = 'ramp';
 
--- Each published throughput is one figure.
-update load_balancer_throughput as copies
-set quality = capacity.quality, findings = capacity.findings
-from capacity
-where
-    copies.configuration_id = capacity.configuration_id
-    and copies.origin = 'published';
-
 -- A comparison is as good as the weaker of its two capacities; the gate raises `ok` to `warn` and nothing to `suspect`.
 update ratios
 set quality = 'warn'

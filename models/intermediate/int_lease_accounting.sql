@@ -15,14 +15,14 @@ server_configs as (
 
 observations as (
 
-    select * from {{ ref('trial_observations') }}
+    select * from {{ ref('int_observations') }}
     where trial_id is not null and metric like 'udp.Udp%' and moment is null and t_s is null
 
 ),
 
 counters as (
 
-    select * from {{ ref('trial_counters') }}
+    select * from {{ ref('int_trial_counters') }}
     where trial_id in (select trials.trial_id from trials)
 
 ),

@@ -14,90 +14,9 @@ observations_beside as (
 
 ),
 
-trials as (
+observed_files as (
 
-    select * from {{ ref('stg_trials') }}
-
-),
-
-spans as (
-
-    select
-        trial_id,
-        batch,
-        campaign,
-        source_path,
-        stem,
-        started_at,
-        {{ end_of_trial() }} as ended_at
-    from trials
-
-),
-
-watched_files as (
-
-    select
-        campaign,
-        source_path,
-        beside,
-        regexp_extract(source_path, '^(.*/)?[^/]*$', 1) as folder,
-        min(observed_at) as first_observed_at,
-        max(observed_at) as last_observed_at
-    from observations_beside
-    group by campaign, source_path, beside
-
-),
-
-candidates as (
-
-    -- counters beside an output are its own, from shortly before it to shortly after
-    select
-        watched_files.campaign,
-        watched_files.source_path,
-        spans.trial_id,
-        spans.batch,
-        spans.started_at,
-        {{ later('spans.started_at', -30) }} as watched_from,
-        {{ later('spans.ended_at', 30) }} as watched_until,
-        1 as choice
-    from watched_files
-    inner join spans
-        on watched_files.campaign = spans.campaign
-            and watched_files.beside = spans.stem
-            and (
-                watched_files.first_observed_at is null
-                or (
-                    watched_files.first_observed_at <= {{ later('spans.ended_at', 30) }}
-                    and watched_files.last_observed_at >= {{ later('spans.started_at', -30) }}
-                )
-            )
-    union all
-    -- others are of the trials that ran meanwhile: those in folders below, else all of the campaign
-    select
-        watched_files.campaign,
-        watched_files.source_path,
-        spans.trial_id,
-        spans.batch,
-        spans.started_at,
-        spans.started_at as watched_from,
-        spans.ended_at as watched_until,
-        case
-            when left(spans.source_path, length(watched_files.folder)) = watched_files.folder then 2
-            else 3
-        end as choice
-    from watched_files
-    inner join spans
-        on watched_files.campaign = spans.campaign
-            and watched_files.first_observed_at <= spans.ended_at
-            and watched_files.last_observed_at >= spans.started_at
-
-),
-
-chosen as (
-
-    select *
-    from candidates
-    qualify choice = min(choice) over (partition by campaign, source_path)
+    select * from {{ ref('int_observed_files') }}
 
 ),
 
@@ -119,8 +38,8 @@ aligned as (
     from observations_of_trials
     union all
     select
-        chosen.trial_id,
-        coalesce(chosen.batch, observations_beside.batch) as batch,
+        observed_files.trial_id,
+        coalesce(observed_files.batch, observations_beside.batch) as batch,
         observations_beside.campaign,
         observations_beside.source_path,
         observations_beside.host,
@@ -128,16 +47,16 @@ aligned as (
         observations_beside.label,
         observations_beside.moment,
         observations_beside.observed_at,
-        {{ seconds_between('chosen.started_at', 'observations_beside.observed_at') }} as t_s,
+        {{ seconds_between('observed_files.started_at', 'observations_beside.observed_at') }} as t_s,
         observations_beside.value,
         observations_beside.unit
     from observations_beside
-    left join chosen
-        on observations_beside.campaign = chosen.campaign
-            and observations_beside.source_path = chosen.source_path
+    left join observed_files
+        on observations_beside.campaign = observed_files.campaign
+            and observations_beside.source_path = observed_files.source_path
             and (
                 observations_beside.observed_at is null
-                or observations_beside.observed_at between chosen.watched_from and chosen.watched_until
+                or observations_beside.observed_at between observed_files.watched_from and observed_files.watched_until
             )
 
 )

@@ -9,14 +9,14 @@ trials as (
 
 observations as (
 
-    select * from {{ ref('trial_observations') }}
+    select * from {{ ref('int_observations') }}
     where trial_id is not null
 
 ),
 
 counters as (
 
-    select * from {{ ref('trial_counters') }}
+    select * from {{ ref('int_trial_counters') }}
     where trial_id in (select trials.trial_id from trials)
 
 ),

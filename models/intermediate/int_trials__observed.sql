@@ -24,7 +24,7 @@ observations as (
 
 watched as (
 
-    select * from {{ ref('trial_observations') }}
+    select * from {{ ref('int_observations') }}
     where trial_id is not null and coalesce(moment, 'after') = 'after'
 
 ),

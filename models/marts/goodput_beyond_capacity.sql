@@ -2,19 +2,13 @@ with
 
 steps as (
 
-    select * from {{ ref('int_steps') }}
-
-),
-
-runs as (
-
-    select * from {{ ref('int_runs__identified') }}
+    select * from {{ ref('run_steps').include(database=false) }}
 
 ),
 
 run_capacity as (
 
-    select * from {{ ref('int_run_capacity') }}
+    select * from {{ ref('run_capacity').include(database=false) }}
     where loss_goal = 'isc' and rate > 0
 
 ),
@@ -22,7 +16,7 @@ run_capacity as (
 beyond as (
 
     select
-        run_capacity.run_id,
+        run_capacity.configuration_id,
         steps.offered_rate / run_capacity.rate as offered_ratio,
         steps.achieved_rate / run_capacity.rate as achieved_ratio,
         cast(row_number() over (partition by run_capacity.run_id order by steps.offered_rate) as bigint) as step
@@ -33,11 +27,10 @@ beyond as (
 )
 
 select
-    runs.configuration_id,
-    beyond.step,
+    configuration_id,
+    step,
     count(*) as runs,
-    median(beyond.offered_ratio) as offered_ratio,
-    median(beyond.achieved_ratio) as achieved_ratio
+    median(offered_ratio) as offered_ratio,
+    median(achieved_ratio) as achieved_ratio
 from beyond
-inner join runs on beyond.run_id = runs.run_id
-group by runs.configuration_id, beyond.step
+group by configuration_id, step

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from dropline.app.queries.sql import examples
 from dropline.errors import DroplineError
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import ingest
@@ -125,8 +126,9 @@ def test_where_no_trial_may_exceed_the_goal_a_burst_bounds_the_capacity_and_a_bu
             from capacity inner join configurations using (configuration_id)
             where capacity.origin = 'measured' and loss_goal = 'isc' order by configurations.threading
         """)
-        (bounds,) = asked("""
-            select relevant_lower_bound, relevant_upper_bound, lower_bound_trials from relevant_bounds
+        (bounds,) = asked(f"""
+            select relevant_lower_bound, relevant_upper_bound, lower_bound_trials
+            from ({examples()["Do all trials together say the same as the runs one by one?"]})
             where loss_goal = 'isc' and configuration like '%single%'
         """)
     assert rows == [

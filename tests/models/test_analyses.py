@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from tests.homes import asking, built
@@ -37,3 +38,14 @@ def test_a_worked_question_has_an_answer(request, analysis):
 def test_every_mart_is_asked_by_some_question():
     asked = {name for analysis in ANALYSES for name in REF.findall(analysis.read_text("utf-8"))}
     assert {mart.stem for mart in (ROOT / "models" / "marts").glob("*.sql")} <= asked
+
+
+def test_a_load_is_an_upper_bound_when_more_of_its_trials_exceed_than_the_campaign_allows():
+    text = (ROOT / "analyses/do_all_trials_together_say_the_same.sql").read_text("utf-8")
+    with duckdb.connect() as database:
+        database.execute(Path(__file__).with_name("trials_together.sql").read_text("utf-8"))
+        answer = database.sql(REF.sub(r"\1", text)).order("configuration")
+        assert answer.select("configuration, columns('bound|conditional')").fetchall() == [
+            ("no trial may exceed", 1000, 1, 2000, 2, 1000),
+            ("usual", 2000, 2, 3000, 2, 1945),
+        ]
