@@ -24,7 +24,7 @@ def main() -> None:
     warehouse = widgets.warehouse_or_stop()
     st.caption(
         "Each row compares two set-ups that differ in one thing. Blue is faster, orange slower, grey may be chance or "
-        "cannot be tested; “probably” is true of the pair alone, but not with so many pairs (Holm, 5 %)."
+        "cannot be tested; “probably”: the pair alone shows it, but among so many pairs it may be chance (Holm, 5 %)."
     )
     names = [*wording.FACTORS.values(), _SCALING]
     own = (

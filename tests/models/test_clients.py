@@ -19,7 +19,7 @@ OLDEST = re.match(r"duckdb==(\S+)", LOCK.read_text("utf-8"))[1]
 PAGE = (ROOT / "docs" / "reference" / "sql-functions.md").read_text("utf-8")
 QUESTIONS = [
     *re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL),
-    *(f"from {path.stem} limit 3" for path in sorted((ROOT / "models" / "marts").glob("*.sql"))),
+    *(f"from {path.stem} order by all limit 3" for path in sorted((ROOT / "models" / "marts").glob("*.sql"))),
     "from build_info",
 ]
 ASK = """

@@ -47,8 +47,8 @@ def estimates(sql):
     return {(configuration, goal): np.array(runs, dtype=float) for configuration, goal, runs in rows}
 
 
-def mean_and_error(values):
-    return values.mean(), stats.sem(values)
+def mean_and_error(values, least_spread=0):
+    return values.mean(), max(stats.sem(values), least_spread / math.sqrt(len(values)))
 
 
 def critical(runs, gap, error):
@@ -142,12 +142,7 @@ def power(runs, stdevs):
 
 def welch(above, below, least):
     """Return logarithm, error and degrees of freedom of the ratio of two means; `least` is the least spread of each."""
-    each = zip((above, below), least, strict=True)
-    sides = [
-        (mean, max(error, spread / math.sqrt(len(side))))
-        for side, spread in each
-        for mean, error in [mean_and_error(side)]
-    ]
+    sides = [mean_and_error(side, spread) for side, spread in zip((above, below), least, strict=True)]
     variances = [(error / mean) ** 2 for mean, error in sides]
     parts = [variance**2 / (len(side) - 1) for variance, side in zip(variances, (above, below), strict=True)]
     return math.log(sides[0][0] / sides[1][0]), math.sqrt(sum(variances)), sum(variances) ** 2 / sum(parts)
@@ -163,13 +158,10 @@ def test_a_ratio_has_the_interval_and_p_value_of_welchs_test_of_its_nearer_ends(
         from {table} where p_value is not null and ci_low is not null and ci_high is not null"""
     )
     assert rows
-    steps = {
-        row[:2]: row[2]
-        for row in sql("select configuration_id, loss_goal, resolution, interval_kind from capacity")
-        if row[3] == "bracket"
-    }
+    steps = sql("select configuration_id, loss_goal, resolution from capacity where interval_kind = 'bracket'")
+    spreads = {row[:2]: (row[2] or 0) / math.sqrt(12) for row in steps}
     for one, other, at, low, high, p_value in rows:
-        least = [(steps.get((each, at)) or 0) / math.sqrt(12) for each in (one, other)]
+        least = [spreads.get((each, at), 0) for each in (one, other)]
         if {(one, at), (other, at)} & (dipping | correlated):
             continue
         (low_one, high_one), (low_other, high_other) = estimates[one, at].T, estimates[other, at].T
