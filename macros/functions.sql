@@ -160,9 +160,7 @@ serving as (
         -- or nobody waits
         greatest(serving_s, late_clients / nullif(late_returns_per_s, 0), apart_s) as late_serving_s,
         greatest(
-            serving_s + case ip_version when 6 then boot_window_s / 2 else 0 end,
-            -- clients come at random: at exactly their mean rate the server falls behind, and retries keep it there
-            least(boot_window_s, recovery_s) / 1.05
+            serving_s + case ip_version when 6 then boot_window_s / 2 else 0 end, least(boot_window_s, recovery_s)
         ) as down_serving_s
     from overdue
 
