@@ -1,4 +1,4 @@
-"""Progress of long work: told to whoever shows it."""
+"""Progress of long work, as numbers of what is done and of all."""
 
 from collections.abc import Callable
 
