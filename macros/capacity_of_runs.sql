@@ -201,8 +201,9 @@ with_least_spread as (
 
     select
         *,
-        -- of runs that are more alike than their steps resolve
-        case when interval_kind = 'bracket' then {{ spread_within('resolution') }} end as least_spread
+        -- of two runs that are more alike than their steps resolve
+        case when interval_kind = 'bracket' and runs_without_outliers = 2 then {{ spread_within('resolution') }} end
+            as least_spread
     from with_kind
 
 ),
