@@ -3,7 +3,7 @@
 import decimal
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -59,15 +59,9 @@ def names(rows: Sequence[Row], beside: Sequence[Row] = ()) -> list[str]:
     shown = [", ".join(part[column] for column in (*differing, "frames") if part[column]) for part in parts]
     found = [text or plainest or part["product"] for text, part in zip(shown, parts, strict=True)]
     for column in _MORE:
-        alike: dict[str, list[int]] = defaultdict(list)
-        for place, name in enumerate(found):
-            alike[name].append(place)
-        for name, places in alike.items():
-            methods = [parts[place][column].split("; ") for place in places]
-            shared = set.intersection(*map(set, methods)) if name else set()
-            for place, method in zip(places, methods, strict=True):
-                own = "; ".join(part for part in method if part not in shared)
-                found[place] = ", ".join(filter(None, [name, own]))
+        texts = [part[column] for part in parts]
+        own = [text if not name else each for name, text, each in zip(found, texts, _own(found, texts), strict=True)]
+        found = [", ".join(filter(None, each)) for each in zip(found, own, strict=True)]
     return unique(found)
 
 
@@ -77,20 +71,22 @@ def unique(found: Sequence[str], *apart: Sequence[str]) -> list[str]:
     Each of `apart` has a text for each name, of parts that "; " separates.
     """
     for told in apart:
-        parts = [each.split("; ") for each in told]
-        shared: dict[str, set[str]] = {}
-        for name, each in zip(found, parts, strict=True):
-            shared[name] = shared.get(name, {*each}) & {*each}
-        found = [
-            f"{name} ({own})" if (own := "; ".join(part for part in each if part not in shared[name])) else name
-            for name, each in zip(found, parts, strict=True)
-        ]
+        found = [f"{name} ({own})" if own else name for name, own in zip(found, _own(found, told), strict=True)]
     seen: Counter[str] = Counter()
     unique = []
     for name in found:
         seen[name] += 1
         unique.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
     return unique
+
+
+def _own(names: Sequence[str], texts: Sequence[str]) -> list[str]:
+    """Return what of each text, of parts that "; " separates, is not in the texts of all that have its name."""
+    parts = [text.split("; ") for text in texts]
+    shared: dict[str, set[str]] = {}
+    for name, each in zip(names, parts, strict=True):
+        shared[name] = shared.get(name, {*each}) & {*each}
+    return ["; ".join(p for p in each if p not in shared[name]) for name, each in zip(names, parts, strict=True)]
 
 
 def _parts(row: Row) -> dict[str, str]:

@@ -21,6 +21,7 @@ VERDICTS: Final[dict[str, str]] = _TABLES["VERDICTS"]
 SHORT_VERDICTS: Final[dict[str, str]] = _TABLES["SHORT_VERDICTS"]
 RANGES: Final[dict[str, str]] = _TABLES["RANGES"]
 RANGE_COLUMNS: Final = ("interval_kind", "ci_low", "ci_high", "last_passing_rate", "first_exceeding_rate")
+FIGURE_COLUMNS: Final = ("rate", "status", "qualifier", "interval_kind", "ci_low")
 FACTORS: Final[dict[str, str]] = _TABLES["FACTORS"]
 SUBJECTS: Final[dict[str, str]] = _TABLES["SUBJECTS"]  # of sentences about a factor
 FAIRNESS: Final[dict[str, str]] = _TABLES["FAIRNESS"]
@@ -76,9 +77,6 @@ def rate(value: float | None, sign: str = "") -> str:
     if is_known(value) and sign in _DOWN and value >= 10:
         value = math.ceil(round(value, 6))  # 292.5 is not below 292
     return f"{sign} {number(value)}".strip() if is_known(value) else "-"
-
-
-FIGURE_COLUMNS: Final = ("rate", "status", "qualifier", "interval_kind", "ci_low")
 
 
 def figure_sign(

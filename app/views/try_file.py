@@ -175,9 +175,9 @@ def _finding(warehouse: Warehouse, trials: pd.DataFrame, kind: dict[str, str | N
         & (errors <= goal["error_limit"])
     )
     most = trials.loc[within & ~trials["is_unsustained"].astype(bool), "achieved_rate"].max()
-    if not wording.is_known(most) and within.any():
-        return f"Within {limit}, but not sustained: answers came more slowly than queries were to be sent"
     if not wording.is_known(most):
+        if within.any():
+            return f"Within {limit}, but not sustained: answers came more slowly than queries were to be sent"
         return f"No complete trial of this file stays within {limit}"
     rates = queries.ask(warehouse, "tried_capacities", **kind, loss_goal=goal["loss_goal"])["rate"].to_pylist()
     reached = f"{wording.number(most)} {kind['rate_unit'] or 'per second'} within {limit}"
