@@ -269,7 +269,7 @@ def in_sessions() -> str:
         names, places = np.repeat(np.arange(sessions), runs), (sessions // 2 * runs, (sessions - 1) * runs)
         for spread in (0.0, 0.5, 1.0, 2.0):
             series = draw_sessions(sessions, runs, spread)
-            shares = [np.mean([bool(trend(each, ALPHA).changes) for each in series])]
+            shares = [float(np.mean([bool(trend(each, ALPHA).changes) for each in series]))]
             for place, ratio in ((0, 1.0), *((place, ratio) for ratio in (0.95, 0.9) for place in places)):
                 changed = series * np.where(names < names[place], 1, ratio)
                 changes = [[change.index for change in trend(each, ALPHA, None, names).changes] for each in changed]
