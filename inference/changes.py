@@ -310,12 +310,11 @@ def _is_doubtful(split: _Split, place: int, brackets: Brackets) -> bool:
 
 def _differ(brackets: Brackets, before: slice | NDArray[np.int64], after: slice | NDArray[np.int64]) -> bool:
     """Return whether brackets of both sides overlap without being the same: on one grid of steps none do."""
-    ends = np.column_stack([brackets.first, brackets.last])
-    one, other = (np.unique(ends[runs], axis=0) for runs in (before, after))
-    overlap = np.minimum(one[:, None, 1], other[:, 1]) - np.maximum(one[:, None, 0], other[:, 0])
-    tolerance = 1e-6 * ends[:, 1].max()
-    same = np.abs(one[:, None] - other).max(axis=-1) <= tolerance
-    return bool((~same & (overlap > tolerance)).any())
+    ends = brackets.first + 1j * brackets.last  # a number each, which sorts ten times as fast as a row of two
+    one, other = np.unique(ends[before])[:, None], np.unique(ends[after])
+    overlap = np.minimum(one.imag, other.imag) - np.maximum(one.real, other.real)
+    tolerance = 1e-6 * brackets.last.max()
+    return bool(((np.abs(one - other) > tolerance) & (overlap > tolerance)).any())
 
 
 def _spread_changes(split: _Split) -> list[bool]:
