@@ -1,9 +1,7 @@
 """What dbt executed to build this project: kept as SQL, and executed again without dbt.
 
-    compiled.json                 of the models as they are; `make compiled` writes it
-    <home>/build/compiled.json    of models that somebody has changed since
-
-A build creates all tables in empty files, so dbt executes the same statements each time. They are valid for one digest:
+`compiled.json` is of the models as they are (`make compiled`), `<home>/build/compiled.json` of models changed since. A
+build creates all tables in empty files, so dbt executes the same statements each time. They are valid for one digest:
 of the project, of dbt's version, and of the columns of the lake.
 """
 
@@ -57,8 +55,7 @@ class Node(NamedTuple):
 def play(project: Path, places: Places, up_to: str | None = None) -> bool:
     """Build and test all tables, or those that the model `up_to` needs; return whether that succeeded.
 
-    It fails if there is nothing compiled for this project and lake, or if a statement or a test fails. Then the
-    databases are incomplete, and dbt can report the reason.
+    It fails without statements for this project and lake; after a failed one, dbt can report the reason.
     """
     try:
         with closing(_opened(project, places)) as connection:
@@ -131,7 +128,6 @@ def _placed(node: Node, project: Path, places: Places) -> Node:
 
 
 def _leading(nodes: Sequence[Node], *models: str) -> list[Node]:
-    """Return the models and all that they need."""
     parents = {node.name: node.parents for node in nodes}
     wanted: set[str] = set()
     waiting = [name for name in parents if name.startswith("model.") and name.rpartition(".")[2] in models]
@@ -236,7 +232,6 @@ def _opened(project: Path, places: Places) -> duckdb.DuckDBPyConnection:
 
 
 def _digest(connection: duckdb.DuckDBPyConnection, project: Path, places: Places) -> str:
-    """Return the digest of everything that decides which statements dbt executes and which types they produce."""
     parts = [project / name for name in _DECIDES]
     files = [
         file for part in parts for file in (part.rglob("*") if part.is_dir() else (part,)) if file.suffix in _KINDS

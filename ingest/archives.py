@@ -1,7 +1,7 @@
-"""Archives as folders: extract the members of a tar or zip file into a temporary folder, within limits.
+"""Archives as folders: extract the plain files of a tar or zip file into a temporary folder, within limits.
 
-Only plain files are extracted: no links, no devices, no paths that lead outside the folder. Every file gets the
-archive's own modification time, because a repacked archive may keep its members' times; change detection relies on it.
+Every file gets the archive's own modification time, because a repacked archive may keep its members' times; change
+detection relies on it.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def is_tar(data: bytes) -> bool:
 def unpack(file: str, folder: Path, max_bytes: int) -> list[tuple[str, str]] | None:
     """Extract an archive into the empty `folder`; return the path and the rule of every member left out.
 
-    Returns None if the file is not an archive, whatever its name. A member larger than `max_bytes` is created with its
-    size but without contents. Raises Rejected if the archive is damaged or exceeds the limits.
+    None if the file is not an archive, whatever its name. A member larger than `max_bytes` has its size but no
+    contents. Raises Rejected if the archive is damaged or exceeds the limits.
     """
     opened = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(opened, "rb") as raw:  # noqa: PTH123 -- a descriptor

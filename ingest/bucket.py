@@ -1,7 +1,5 @@
 """A lake in an S3 bucket: the same files and log as on disk; entries are created by conditional puts.
 
-    s3://bucket/folder/lake/log/00000012.json, s3://bucket/folder/lake/files/<batch>-<x>/<table>.parquet
-
 Every machine keeps a local copy of the entries in force. Credentials come from the environment, a profile or the
 machine's role.
 """

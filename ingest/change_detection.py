@@ -123,9 +123,8 @@ class Known:
     def all_of(self, items: Sequence[Found]) -> dict[Key, Held] | None:
         """Return the stored files of a scope, or None if one may have changed or a removed one explained others.
 
-        An output is joined only to files of its scope, so results cannot differ if every file has the size and time of
-        its current version. Removed files matter only if their status is `context`, or if campaign.yaml now ignores
-        them.
+        An output is joined only to files of its scope, so nothing changes if every file has the size and time of its
+        current version. Removed files matter if their status is `context`, or if campaign.yaml now ignores them.
         """
         # A file may have belonged to another campaign before its sidecar named this one.
         files = sorted(self.of_scope(items[0].scope.name).items(), key=lambda file: file[1].batch)

@@ -1,7 +1,4 @@
-"""Compaction: merge small entries of the log into one; rows and their order do not change.
-
-Only a purge drops rows: those of forgotten files, see ingest/retraction.py.
-"""
+"""Compaction: merge small entries of the log into one; rows and their order do not change. Only a purge drops rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -52,11 +49,10 @@ class Compacted:
 def compact(
     lake: Lake, *, large_bytes: int = LARGE_BYTES, purge: bool = False, progress: Progress = unseen
 ) -> Compacted:
-    """Merge neighbouring entries until each has `large_bytes`.
+    """Merge neighbouring entries until each has `large_bytes`, or with `purge` all, without the forgotten files.
 
-    Ingests, builds and other compactions may run at the same time; killing it is safe. Every file is verified against
-    the log before it is merged. With `purge` all entries are merged, whatever their size, and forgotten files are
-    dropped for good. Raises DroplineError if a file differs from what was written; earlier merges stay committed.
+    Ingests, builds and other compactions may run at the same time; killing it is safe. Raises DroplineError if a file
+    differs from what was written; earlier merges stay committed.
     """
     lake = Lake.create(lake.root)
     entries = lake.entries()

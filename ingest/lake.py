@@ -184,11 +184,10 @@ class Lake:
 
     @contextmanager
     def batch(self, after: str | None = None, *, reread: bool = False) -> Iterator[Batch]:
-        """Begin a batch; it is invisible until `Batch.commit`, without which nothing is left of it.
+        """Begin a batch; without `Batch.commit` nothing is left of it.
 
         `after` is the newest batch the caller knows, by default the current one: files that others commit later are
-        dropped. A `reread` batch has no new bytes: it drops every file that others commit in any version, so that old
-        bytes never supersede new ones.
+        dropped. A `reread` batch drops them in any version, so that old bytes never supersede new ones.
         """
         lake = Lake.create(self.root)
         with ExitStack() as stack:

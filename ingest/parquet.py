@@ -42,11 +42,7 @@ def reason(error: BaseException) -> str:
 
 
 class TableFile:
-    """The unfinished Parquet file of one table.
-
-    Small parts are collected into larger row groups: the metadata of a small group soon outweighs its data, both for
-    the writer and for readers.
-    """
+    """The unfinished Parquet file of one table; parts are collected: the metadata of small groups outweighs them."""
 
     def __init__(self, folder: Path, table: str) -> None:
         schema = TABLES[table]
@@ -132,10 +128,7 @@ def row_keys(rows: pa.Table, columns: Sequence[str]) -> pa.ChunkedArray:
 
 
 def belonging(rows: pa.Table, files: pa.Array, trials: pa.Array, *further: str) -> pa.Array:
-    """Return which rows belong to some files or trials, by their keys: campaign and path, or id, and `further` columns.
-
-    Rows of a campaign or a machine belong to no file.
-    """
+    """Return which rows belong to some files or trials, by campaign and path, or by id, and `further` columns."""
     found = pa.repeat(pa.scalar(False), rows.num_rows)
     for columns, known in ((("campaign", "source_path", *further), files), (("trial_id", *further), trials)):
         if {*columns} <= {*rows.column_names}:

@@ -89,12 +89,9 @@ class Reparsed:
 def reparse(lake: Lake, *, progress: Progress = unseen) -> Reparsed:
     """Parse the stored bytes of all current files again, and write changed files as one batch.
 
-    The context of each trial is resolved again, too, from the stored sidecars, configurations, machine facts and
-    campaign.yaml of the same ingest. Files since deleted on disk still count. All rows of a changed file are written to
-    the new batch, which supersedes the old version; that stays readable. Unchanged files are not written.
-
-    A file is dropped if another process commits a version of it meanwhile. Raises CampaignError, before anything is
-    written, if a stored campaign.yaml is unusable for the current code; an interrupted reparse leaves nothing behind.
+    The context of each trial is resolved again, too, from the stored files of the same ingest. Files since deleted on
+    disk still count; one of which another process commits a version meanwhile is dropped. Raises CampaignError, before
+    anything is written, if a stored campaign.yaml is unusable for the current code.
     """
     kept = Kept(lake)
     if not (found := kept.survey()):
@@ -146,10 +143,7 @@ class _Held:
         self._digest("held", "before")
 
     def changes(self, written: Mapping[str, pa.Table]) -> dict[Key, Counter[str]]:
-        """Return the differences of the changed files, given all their rows in `written`.
-
-        A changed machine has the path of its folder, a changed campaign none.
-        """
+        """Return how the files in `written` differ; a changed machine has the path of its folder, a campaign none."""
         for table, schema in TABLES.items():
             self._connection.register(f"now_{table}", written.get(table, schema.empty_table()))
             self._run(f"create or replace view now.{table} as from now_{table}")

@@ -1,7 +1,7 @@
 """Retraction: files that no longer count, and renamed campaigns.
 
-Nothing is removed. A row of raw_files with the status `forgotten` supersedes every earlier version of its file. The
-rows of a file that comes back, or moves to another campaign, are written again. `compact --purge` removes for good.
+A row of raw_files with the status `forgotten` supersedes every earlier version of its file. The rows of a file that
+comes back, or moves to another campaign, are written again. Only `compact --purge` removes anything.
 """
 
 from collections import defaultdict
@@ -147,7 +147,6 @@ def _copy(lake: Lake, batch: Batch, files: Mapping[Key, str], names: Mapping[str
 
 
 def _newest(lake: Lake, table: str, files: Iterable[Key], names: Mapping[str, str]) -> pa.Table:
-    """Return the latest rows of renamed campaigns and of their machines."""
     kept = [*files]
     last: dict[tuple[str | None, ...], int] = {}
     rows = lake.tables(table)

@@ -26,7 +26,7 @@ _STRANGE: Final = frozenset('/\\:*?"<>|%')
 def unpack(lake: Lake, folder: Path, *, progress: Progress = unseen) -> int:
     """Write the current version of every stored raw file to `folder`/raw/<campaign>/<source_path>; return the number.
 
-    The index, INDEX in `folder`, maps each file to its path; the path is empty if the bytes could not be read.
+    INDEX in `folder` has the path of each; it is empty if the bytes could not be read.
     """
     with lake.reading():
         places = lake.places()
@@ -49,10 +49,7 @@ def unpack(lake: Lake, folder: Path, *, progress: Progress = unseen) -> int:
 
 
 def file_names(keys: Iterable[Key]) -> dict[Key, str]:
-    """Return a relative path for each campaign and source_path, escaped if it is not safe.
-
-    All paths are distinct, none leaves its folder, and none is a prefix folder of another.
-    """
+    """Return a safe relative path for each campaign and source_path; none is a folder of another."""
     paths = {key: "/".join(map(_harmless, (key[0], *key[1].split("/")))) for key in keys}
     folders = {str(folder) for path in paths.values() for folder in PurePosixPath(path).parents}
     return {key: f"{path}%" if path in folders else path for key, path in paths.items()}

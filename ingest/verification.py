@@ -62,9 +62,7 @@ class Verified:
 def verify(home: Home, *, set_aside: bool = False, progress: Progress = unseen) -> Verified:
     """Read everything in `home` and report what differs from what was written; ingests and builds may continue.
 
-    Checks every file against the log (size, SHA-256), every stored raw file against its own SHA-256, rows against their
-    trials and files, and the published warehouse against the lake. With `set_aside`, damaged batches are taken out of
-    force and moved to lake/damaged.
+    With `set_aside`, damaged batches are taken out of force and moved to lake/damaged.
     """
     lake, told = Lake(home.lake), Verified()
     with lake.reading():
@@ -109,7 +107,6 @@ def _wrong(file: Path, sha256: str, written_bytes: int | None = None) -> str:
 
 
 def _entries(folder: Path) -> tuple[list[Entry], list[Fault]]:
-    """Return the entries in force, and the faults of others."""
     read: list[Entry] = []
     wrong: list[Fault] = []
     for name in log.names(folder):
