@@ -6,15 +6,13 @@ avalanche_scen.cc); perfdhcp(8) describes the options.
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
-from operator import sub
-from typing import Any, Final
+from typing import Final
 
 from dropline.ingest.formats import EMPTY, Reject, Report, Row
 from dropline.ingest.formats.draft import remedy
 from dropline.ingest.formats.perfdhcp_lines import (
-    INTERIM,
     KEYS,
     PLACES,
     START,
@@ -69,10 +67,7 @@ _OF_A_HEADER: Final = frozenset({"method", "protocol", "wait_s", "scenario"})
 
 # Part of an error text -> what to do; the first match wins.
 _REMEDIES: Final[tuple[tuple[str, str], ...]] = (
-    (
-        "without an interface, server is required",
-        "give a server address, or -l with an interface that exists on the client",
-    ),
+    ("an interface, server is required", "give a server address, or -l with an interface that exists on the client"),
     ("Failed to convert string to address", "give IP addresses, no host names, and check the interface behind -l"),
     ("There is no address for interface", "give the interface an address, or choose another -l"),
     ("failed to connect to remote endpoint", "check the route from the client to the server"),
@@ -142,11 +137,13 @@ def _walk(text: bytes, trial: Process, first: int) -> Iterator[tuple[int, str, L
 
 
 def _lines(text: bytes, first: int = 1) -> Iterator[tuple[int, str]]:
-    """Yield (number, line) of all lines that are not blank; glued text is split off."""
-    glued = _may_be_glued(text)
+    """Yield (number, line) of all lines that are not blank; text glued to other text is split off."""
+    start = START.encode()
+    begun = text.startswith(start) + text.count(b"\n" + start)
+    glued = text.count(start) > begun or any(mark in text for mark in (b"^C", b"Failed to receive", b"\x1b"))
     for number, line, ended in lines(text, first):
-        if not ended:
-            line = _unfinished(line)
+        if not ended and _may_be_cut(line):
+            line += " (the file ends here)"  # so that nothing takes it for a value
         if not glued:
             yield number, line
             continue
@@ -160,31 +157,16 @@ def _lines(text: bytes, first: int = 1) -> Iterator[tuple[int, str]]:
         if line.startswith(_FAILED):
             # stderr is not buffered: a line of stdout may come between parts of this one.
             yield number, line
-            line = _behind_failure(line.removeprefix(_FAILED))
+            line = line.removeprefix(_FAILED)
+            _, message, behind = line.partition("is expected.")
+            line = behind if message else line if line.startswith("sent: ") or line.partition(": ")[0] in KEYS else ""
         if line:
             yield number, line
 
 
-def _may_be_glued(text: bytes) -> bool:
-    """Return whether text that may get glued to other text appears elsewhere than at the start of a line."""
-    start = START.encode()
-    begun = text.startswith(start) + text.count(b"\n" + start)
-    return text.count(start) > begun or any(mark in text for mark in (b"^C", b"Failed to receive", b"\x1b"))
-
-
-def _unfinished(line: str) -> str:
-    """Return the unterminated last line of a file; invalidate a number that may be truncated."""
+def _may_be_cut(line: str) -> bool:
     key, _, value = line.partition(": ")
-    cut = value[-1:].isdigit() and value != "0"
-    return f"{line} (the file ends here)" if cut and key in KEYS else line
-
-
-def _behind_failure(text: str) -> str:
-    """Return the text after a message of stderr on the same line, if it is a line of stdout."""
-    _, message, behind = text.partition("is expected.")
-    if message:
-        return behind
-    return text if text.startswith("sent: ") or text.partition(": ")[0] in KEYS else ""
+    return key in KEYS and value[-1:].isdigit() and value != "0"
 
 
 def _conclude(trial: Process) -> Report | Reject:
@@ -196,14 +178,13 @@ def _conclude(trial: Process) -> Report | Reject:
 
 
 def _report(trial: Process) -> Report:
-    options: Options | None = None
+    options = parse_options(trial.arguments) if trial.arguments else None  # as `-x a` decodes them
     if trial.command is not None:
         options = parse_command(trial.command)
-    elif trial.arguments:
-        options = parse_options(trial.arguments)  # as `-x a` decodes them
-    gave_up = options is not None and _gave_up(trial, options)
+    gave_up, stopped = options is not None and _gave_up(trial, options), trial.interrupted
+    if options and options.duration_s and trial.rate and not options.most_drops:
+        stopped |= _ran_s(trial) < NEARLY_WHOLE * options.duration_s
     faults = _faults(trial, options, gave_up=gave_up)
-    stopped = trial.interrupted or _is_stopped(trial, options)
     slots = _slots(trial, options)
     if trial.width and not slots:
         faults.append("The interim lines are left out: it is not known which exchanges they count.")
@@ -214,29 +195,22 @@ def _report(trial: Process) -> Report:
         line=trial.line,
         facts={**_facts(trial, options, gave_up=gave_up), "completed": not (faults or stopped)},
         exchanges=trial.exchanges,
-        intervals=_intervals(trial, slots, options.report_s if options else None),
+        intervals=trial.intervals(slots, options.report_s if options else None),
         observations=trial.observations,
         warnings=[*faults, *_notes(trial, options, gave_up=gave_up, stopped=stopped), *_strange_lines(trial, options)],
     )
-
-
-def _is_avalanche(trial: Process) -> bool:
-    return trial.provisioned or trial.scenario == "avalanche"
 
 
 def _faults(trial: Process, options: Options | None, *, gave_up: bool) -> list[str]:
     """Return signs that a report is incomplete or inconsistent."""
     faults = []
     found = tuple(row["exchange"] for row in trial.exchanges)
-    slots = trial.width
-    expected = slots or (2 if trial.rate_name == "4-way exchanges" else 1)
+    expected = trial.width or (2 if trial.rate_name == "4-way exchanges" else 1)
     if trial.broken:
-        cut = ", ".join(trial.broken)
-        faults.append(f"Report cut off: the statistics of {cut} are incomplete and are left out.")
+        faults.append(f"Report cut off: the statistics of {', '.join(trial.broken)} are incomplete and are left out.")
     elif options and found != options.exchanges:
-        wanted = ", ".join(options.exchanges)
-        faults.append(f"Report cut off? Expected {wanted}, found {', '.join(found)}.")
-    elif not options and (len(found) < expected or (slots and len(found) != slots)):
+        faults.append(f"Report cut off? Expected {', '.join(options.exchanges)}, found {', '.join(found)}.")
+    elif not options and (len(found) < expected or trial.width not in {0, len(found)}):
         faults.append(f"Report cut off? Expected {expected} exchanges, found {', '.join(found)}.")
     answered = trial.exchanges[:2][-1]["received"]  # the basis of perfdhcp's rate
     if trial.rate is not None and trial.rate <= 0 < answered:
@@ -251,18 +225,17 @@ def _faults(trial: Process, options: Options | None, *, gave_up: bool) -> list[s
             f"-D {limits} also counts requests under way, and ended the trial before any answer was late: its loss "
             "says nothing. Raise -D, or leave it out."
         )
-    if _is_avalanche(trial) and not trial.provisioned:
+    if trial.is_avalanche and not trial.provisioned:
         faults.append("Report cut off: the summary of the avalanche is missing.")
     return faults
 
 
 def _slots(trial: Process, options: Options | None) -> tuple[str, ...]:
     """Return the exchanges in the columns of interim lines, or none if unknown."""
-    slots = trial.width
     found = tuple(row["exchange"] for row in trial.exchanges)
     every = EXCHANGES[PLACES[found[0]][0]]
     candidates = (found, options.exchanges if options else (), every[:2], every)
-    return next((names for names in candidates if len(names) == slots), ())
+    return next((names for names in candidates if len(names) == trial.width), ())
 
 
 def _facts(trial: Process, options: Options | None, *, gave_up: bool) -> Row:
@@ -275,7 +248,7 @@ def _facts(trial: Process, options: Options | None, *, gave_up: bool) -> Row:
         "command": trial.command,
         **dict.fromkeys(("method", "duration_s", "drop_time_s", "drop_time_second_s", "wait_s", "clients")),
         "protocol": PLACES[rows[0]["exchange"]][0],
-        "scenario": "avalanche" if _is_avalanche(trial) else trial.scenario,
+        "scenario": "avalanche" if trial.is_avalanche else trial.scenario,
         "offered_rate": trial.expected_rate,
         "achieved_rate": trial.rate,
         "rate_unit": "leases/s" if leases else "exchanges/s",
@@ -293,7 +266,7 @@ def _facts(trial: Process, options: Options | None, *, gave_up: bool) -> Row:
         if gave_up:  # then its rate tells the time, unless that includes a wait
             is_needed = options.wait_s and _is_loss_known(trial, options)
             facts["duration_s"] = _sent_for_s(trial, options) if is_needed else None
-    if _is_avalanche(trial):
+    if trial.is_avalanche:
         facts["offered_rate"] = None  # perfdhcp prints -r as the expected rate, but all clients start at once
     return facts
 
@@ -307,13 +280,6 @@ def _gave_up(trial: Process, options: Options) -> bool:
         return False
     # what is answered while it waits is no drop any more
     return any(row["drops"] for row in trial.exchanges) or bool(options.duration_s and options.wait_s)
-
-
-def _is_stopped(trial: Process, options: Options | None) -> bool:
-    """Return whether a trial ran for less than its period without a limit that explains it."""
-    if not options or not options.duration_s or not trial.rate or options.most_drops:
-        return False
-    return _ran_s(trial) < NEARLY_WHOLE * options.duration_s
 
 
 def _is_loss_known(trial: Process, options: Options) -> bool:
@@ -332,24 +298,6 @@ def _ran_s(trial: Process) -> float:
     return float(trial.exchanges[:2][-1]["received"] / (trial.rate or math.inf))
 
 
-def _intervals(trial: Process, exchanges: tuple[str, ...], report_s: float | None) -> dict[str, Sequence[Any]]:
-    """Return columns of schema.INTERVALS; `report_s` is the nominal time between two lines."""
-    if not exchanges:
-        return {}
-    lines, width = min(trial.interim_lines, MAX_SERIES), len(exchanges)
-    rows = lines * width
-    positions = [position for position in range(lines) for _ in exchanges]
-    counters: dict[str, list[Any]] = {kind: trial.interims[kind][:rows] for kind in INTERIM}
-    since = {f"interval_{kind}": counters[kind] for kind in INTERIM[:3]}
-    return {
-        "position": positions,
-        "t_s": [(position + 1) * report_s for position in positions] if report_s else [None] * rows,
-        "exchange": exchanges * lines,
-        **counters,
-        **{name: [*counts[:width], *map(sub, counts[width:], counts)] for name, counts in since.items()},
-    }
-
-
 def _notes(trial: Process, options: Options | None, *, gave_up: bool, stopped: bool) -> list[str]:
     """Return notes about events in the trial and about missing figures."""
     notes = []
@@ -361,7 +309,7 @@ def _notes(trial: Process, options: Options | None, *, gave_up: bool, stopped: b
         notes.append(f"The trial was stopped after {_ran_s(trial):.3g} of {options.duration_s:g} s.")
     if max(trial.interim_lines, len(trial.observations)) >= MAX_SERIES:
         notes.append(f"Only the first {MAX_SERIES} interim lines and packets are kept.")
-    if _is_avalanche(trial) and any(row["drops"] for row in trial.exchanges):
+    if trial.is_avalanche and any(row["drops"] for row in trial.exchanges):
         notes.append("The avalanche was interrupted before all clients had their answers.")
     if options and gave_up:
         notes.append(f"It ended early: -D allows {' and '.join(options.most_drops)} drops.")
@@ -382,9 +330,9 @@ def _notes(trial: Process, options: Options | None, *, gave_up: bool, stopped: b
 
 def _strange_lines(trial: Process, options: Options | None) -> list[str]:
     """Note the lines that were not understood; a wrapped command may print anything."""
-    strange = trial.strange
     if options and options.wrapped:
         return []
+    strange = trial.strange
     warnings = [f"Line {number} is not understood: {quote(text)}." for number, text in strange.first]
     if more := strange.count - len(strange.first):
         warnings.append(f"{more} more lines are not understood, the last one is line {strange.last}.")
@@ -400,7 +348,10 @@ def _reject(trial: Process) -> Reject:
         reason = "usage text instead of a report: perfdhcp -h, or an error that went to stderr"
         return Reject(trial.line, reason, "run the trial again with 2>&1 to see the error")
     if trial.stage >= Stage.RATE:
-        reason = f"report cut off {_where_cut(trial)}{trial.strange.mentioned}"
+        before = "".join(f", before the statistics of {row['exchange']}" for row in trial.exchanges[:1])
+        where = "before the statistics" if trial.stage is Stage.RATE else f"at its head{before}"
+        where = f"in the statistics of {trial.broken[0]}" if trial.broken else where
+        reason = f"report cut off {where}{trial.strange.mentioned}"
         return Reject(trial.here, reason, "copy the whole file again, or run the trial again")
     if trial.stage > Stage.NOTHING:
         reason = f"no final report, {interims}: perfdhcp was killed (SIGTERM) or is still running"
@@ -412,12 +363,3 @@ def _reject(trial: Process) -> Reject:
         reason = f"no output of perfdhcp was recognised{trial.strange.mentioned}"
         return Reject(1, reason, "expected the output of perfdhcp 1.4 or later, from `Running:` on")
     return Reject(1, EMPTY, "run the trial again and keep what perfdhcp prints")
-
-
-def _where_cut(trial: Process) -> str:
-    if trial.broken:
-        return f"in the statistics of {trial.broken[0]}"
-    if trial.stage is Stage.RATE:
-        return "before the statistics"
-    begun = trial.exchanges
-    return f"at its head, before the statistics of {begun[0]['exchange']}" if begun else "at its head"
