@@ -1,11 +1,9 @@
-"""The reader of Spirent Avalanche's `realtime.csv` and `hostStats.csv`.
+"""The reader of Spirent Avalanche's `realtime.csv` and `hostStats.csv` (1 kbit is 1000 bit).
 
-realtime.csv has some lines of text, a header of more than 255 columns that begins with `Seconds Elapsed`, and a sample
-every 4 s by default; columns are found by name because their positions vary. hostStats.csv has a block per VLAN:
-`VLAN,<n>`, two header lines, and a line per host. 1 kbit is 1000 bit.
-
-realtime.csv: the achieved rate is the mean incoming traffic (Mbit/s, one way) of the steady samples. hostStats.csv:
-it is the sum of the HTTP goodput of all hosts (Mbit/s), for one core of one subtest only.
+realtime.csv has some lines of text, a header of more than 255 columns, and a sample every 4 s by default: the achieved
+rate is the mean incoming traffic (Mbit/s, one way) of the steady samples. hostStats.csv has a block per VLAN
+(`VLAN,<n>`, two header lines, a line per host): the rate is the sum of the HTTP goodput of all hosts, for one core of
+one subtest.
 """
 
 import re

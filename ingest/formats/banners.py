@@ -128,10 +128,10 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
 
     Shell commands may be between. A title with other marks (`--- 800 ---`) is below the last one (`=== mysql ===`).
     Lines of a known name and its value are for all below until another value. A line of several `name=value`, or of
-    what is done, is a banner if it has the report's rate; else it may tell of the trial before. Any line with the rate
-    is one if most reports, of several rates, have it. The title is, in Markdown, the headings above the block of code,
-    in YAML and CSV the values beside it, in XML the attributes above it. Banners may be below all reports. Without any,
-    prose with clear words counts. Servers of equal words have their addresses.
+    what is done, is a banner if it has the report's rate, and so is any line if most reports, of several rates, have
+    theirs. Titles are also the headings above a block of Markdown, the values beside one in YAML and CSV, and the
+    attributes above one in XML; all may be below their reports. Without any, prose with clear words counts. Servers of
+    equal words have their addresses.
     """
     found = [_words(report.within.title) for report in reports]
     if not any(found):
@@ -169,7 +169,6 @@ def _above_each(text: bytes, reports: Sequence[Report]) -> list[str]:
 
 
 def _titled(places: Sequence[_Place], blocks: Sequence[tuple[int, int, str]]) -> list[str]:
-    """Return the words of the titles above each report."""
     announced = [place.rate for place in places if place.may_announce]
     is_usual = len({*announced}) > 1 and 2 * len(announced) > len(places)
     titles = _Titles(blocks)
@@ -191,8 +190,7 @@ def _titled(places: Sequence[_Place], blocks: Sequence[tuple[int, int, str]]) ->
 def _said(places: Sequence[_Place], below: Sequence[_Place]) -> list[str]:
     """Return the clear words between the reports, each for all reports below until another: `Switching to mysql`.
 
-    They are for the report above if all have some below. As any program may be named between two reports, they must
-    name several values of one column, or a switch.
+    They are for the report above if all have some below. They must name several values of one column, or a switch.
     """
     clear = [_clear(place.above[: place.line - before.line - 1]) for before, place in pairwise([_TOP, *places])]
     after = [_clear(place.above) for place in below]
@@ -251,10 +249,7 @@ def _with_servers(found: Sequence[str], targets: Iterable[str | None]) -> list[s
 
 
 def _blocks(lines: Iterable[bytes]) -> Iterator[tuple[int, int, str]]:
-    """Yield the first line, the last line and the headings of each block of code in Markdown, fenced or indented.
-
-    The first heading of the highest level is the document's.
-    """
+    """Yield first line, last line and headings (but the document's) of each block of code in Markdown."""
     begin, document, headings = 0, 0, dict[int, str]()
     for number, line in enumerate(lines, 1):
         if line.lstrip().startswith((b"```", b"~~~")):

@@ -1,7 +1,4 @@
-"""Tool outputs within a file: with prefixes, in JSON, or mixed with the outputs of other tools.
-
-A text from several tools is cut where another tool's lines begin, and each piece goes to its own reader.
-"""
+"""Tool outputs within a file: with prefixes, in JSON, or mixed with those of other tools, each for its own reader."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -2,9 +2,8 @@
 
 `raw` has a Summary and series of [seconds, value], a sample every 4 s. `Live Bandwidth` is the sum of the receiving and
 the sending side, in kbit/s of 1000 bit, without FCS; if a version has `Live Incoming Bandwidth`, that is the rate. The
-mean is over the steady samples at the highest desired load, which the load reaches some samples late; ramps and the
-last sample, which reads 0, are excluded. `Average Throughput` matches no mean of the series in some versions and is
-kept as reported. `Incoming BW` under `Protocol Data` is twice the rate and is ignored.
+mean is over the steady samples at the highest desired load, which the load reaches some samples late. `Average
+Throughput` matches no mean of the series in some versions; `Incoming BW` is twice the rate and is ignored.
 
 The rate is Mbit/s, connections/s or transactions/s, depending on the desired load. sent, received and dropped are
 transactions executed, passed and failed, not packets.

@@ -1,10 +1,8 @@
-"""The reader of the `<name>_Detailed.csv` of Spirent's cf-netsecopen-tests.
+"""The reader of the `<name>_Detailed.csv` of Spirent's cf-netsecopen-tests: one row per poll of a run.
 
-One row per poll of a run, with the client's totals and rates: bandwidth in kbit/s, times in ms. Its client_cpu and
-server_cpu are those of the tester. The `load_type` is the target quantity of a run.
-
-The rate is the mean of the steady polls in the unit of the load: Mbit/s received by the client, connections/s or
-transactions/s. sent, received and dropped are transactions.
+The rate is the mean of the steady polls in the unit of the load (`load_type`): Mbit/s received by the client (kbit/s in
+the file), connections/s or transactions/s. sent, received and dropped are transactions; times are ms. client_cpu and
+server_cpu are those of the tester.
 """
 
 import re

@@ -1,11 +1,9 @@
 """The reader of CyberFlood's statistics polls: one JSON object per poll of an active run.
 
 `client` and `server` list values by `type`, `id` and `subType`, any of which may be missing; entries of a single port
-end in `@<port>` and are skipped. Counters are cumulative, including `rxByteRate`; bandwidth is kbit/s, times are ms.
-`cpuUtilized` is the CPU of the tester.
-
-The rate is the mean of successful transactions/s over the steady polls; sent, received and dropped are transactions
-up to the last poll. A run that was still active is not completed.
+end in `@<port>` and are skipped. Counters are cumulative; bandwidth is kbit/s, times are ms, the CPU is the tester's.
+The rate is the mean of successful transactions/s over the steady polls; sent, received and dropped are transactions up
+to the last poll. A run that was still active is not completed.
 """
 
 import re

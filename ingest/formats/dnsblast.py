@@ -1,9 +1,8 @@
-"""The reader of dnsblast's output (jedisct1/dnsblast, which has no versions and no manual).
+"""The reader of dnsblast's output (jedisct1/dnsblast, which has no versions and no manual; its source defines it).
 
-Its source defines the format: a status line that ends with a CR only at least every 0.5 s, one when all queries are
-sent, and one with a newline when as many datagrams came back. It waits for them without limit, so after a single lost
-reply it must be interrupted and never prints the last lines. The reply rate is the mean since the start, capped at the
-requested rate.
+It prints a status line, ending with a CR only, at least every 0.5 s and when all queries are sent, and one with a
+newline when as many datagrams came back. It waits for them without limit, so after a lost reply it must be interrupted
+and never prints the last lines. The reply rate is the mean since the start, capped at the requested rate.
 """
 
 import re

@@ -1,8 +1,8 @@
 """The reader of dnspyre's output (Tantalor93/dnspyre 2.x and 3.x): its table and its --json.
 
-It prints no version and no command; --json also leaves out the target, the transport and the
-concurrency, and rounds latencies down to whole milliseconds. Received counts answers of any code; dropped counts
-requests without one. The achieved rate is as printed, which includes failed requests; it is 0 if none was answered.
+It prints no version and no command; --json also leaves out target, transport and concurrency, and rounds latencies down
+to whole ms. Received counts answers of any code, dropped the rest. The achieved rate includes failed requests; it is 0
+if none was answered.
 """
 
 import json

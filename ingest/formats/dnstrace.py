@@ -1,8 +1,7 @@
-"""The reader of dnstrace's output (redsift/dnstrace, which prints no version), whose table dnspyre also prints.
+"""The reader of dnstrace's output (redsift/dnstrace, dnstrace.go), whose table its fork dnspyre also prints.
 
-dnspyre began as a fork of it. Sources: redsift/dnstrace (dnstrace.go) and Tantalor93/dnspyre (pkg/reporter). Times are
-Go durations from a histogram with few digits: a minimum of 0s is its lowest bucket. Received counts answers of any
-code; the success codes count NOERROR only.
+Times are Go durations from a histogram with few digits: a minimum of 0s is its lowest bucket. Received counts answers
+of any code; the success codes count NOERROR only.
 """
 
 import re

@@ -1,8 +1,8 @@
-"""The reader of flame's output (DNS-OARC flamethrower, flame(1)): its text and its JSON Lines (-o).
+"""The reader of flame's output (DNS-OARC flamethrower, flame(1)): its text and its JSON Lines (-o), of one run id.
 
-Both come from one run and share its run id. The printed average rates are means of the counts per period, and too low
-if the first period is shorter than a second: the achieved rate is replies divided by time. A reply after the time-out
-counts as received and as timed out. The period averages are means of the generators' means.
+The printed average rates are too low if the first period is shorter than a second: the achieved rate is replies divided
+by time. A reply after the time-out counts as received and as timed out. The period averages are means of the
+generators' means.
 """
 
 import re

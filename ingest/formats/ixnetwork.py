@@ -1,11 +1,8 @@
-"""The reader of Ixia IxNetwork's QuickTest results: AggregateResults.csv and iteration.csv.
+"""The reader of Ixia IxNetwork's QuickTest results: AggregateResults.csv, a row per trial, and iteration.csv.
 
-AggregateResults.csv has one row per trial; captions begin with `Agg` in some versions. iteration.csv has a row per
-flow: the rows of one trial, frame size and iteration are one trial here. Latencies are nanoseconds, even if the caption
-says `(n)`.
-
-Rates are frames/s of all flows. The table gives the sending rate only as a share of the line rate, which is derived
-from the receiving rate, given in both units. An empty cell is an unknown value.
+iteration.csv has a row per flow: the rows of one trial, frame size and iteration are one trial here. Captions begin
+with `Agg` in some versions. Latencies are nanoseconds, even if the caption says `(n)`. Rates are frames/s of all flows;
+the sending rate is given as a share of the line rate only, and derived from the receiving rate, given in both units.
 """
 
 import math

@@ -1,11 +1,8 @@
 """The reader of NFVbench's results (OPNFV): its JSON, parts of it, and the records sent to fluentd.
 
-Rates in bit/s are of layer 1 and of both directions; `rate_percent` is 200 if both are at line rate. `stats.overall`
-sums packets over the directions but halves `pkt_rate`, so rates are computed from packets and duration. An `ndr`
-accepts the drop rate of its configuration (0.001 % by default).
-
-Each search and each single run is a trial. Rates are frames/s of both directions, counts are frames, latencies (us)
-become observations in ms.
+Each search and each single run is a trial. Rates are frames/s of both directions, computed from packets and duration,
+as `stats.overall` halves `pkt_rate`; bit/s are of layer 1. Latencies (us) become observations in ms. An `ndr` accepts
+the drop rate of its configuration (0.001 % by default).
 """
 
 import re

@@ -1,7 +1,6 @@
-"""Line prefixes added by logs and mails: times, authors, quotes, or JSON.
+"""Line prefixes added by logs and mails: detected in the head of a file, removed by line.
 
-The prefix is detected once, in the head of a file, and removed line by line, so that line numbers stay. Writers that
-share a log are separated by name.
+Line numbers stay. Writers that share a log are separated by name.
 """
 
 import json

@@ -1,8 +1,7 @@
-"""The reader of resperf's output and of its plot files (DNS-OARC, resperf(1)).
+"""The reader of resperf's output and plot files (DNS-OARC, resperf(1)); it raises the rate until answers fail.
 
-resperf raises the rate until answers fail. Its maximum throughput counts an answer in the bucket in which the query was
-sent: a queue that still fits into the time-out counts as throughput. The duration is the run time as printed, which
-includes the wait for late answers.
+Its maximum throughput counts an answer in the bucket in which the query was sent: a queue that still fits into the
+time-out counts as throughput. The duration is the run time as printed, with the wait for late answers.
 """
 
 import re

@@ -1,12 +1,8 @@
 """The reader of Spirent TestCenter's RFC 2544 tables: exported CSV and the answer of QueryResult.
 
-Both come from one view; the export has spaces in its captions, the API has none. One row is one trial: one frame size
-at one load. `Offered Load (fps)` and `Forwarding Rate (fps)` are sums over all transmitting ports; the load columns are
-per port, in the unit in brackets. The tolerance of the verdict is not in the table: `Passed` does not mean that no
-frame was lost. A newer summary, in which each load is a snapshot, is read as well.
-
-Rates are frames/s of all ports; sent, received and dropped are frames; latencies (us in the table) become
-observations in ms.
+One row is one trial: one frame size at one load; in a newer summary, a snapshot. `Offered Load (fps)` and `Forwarding
+Rate (fps)` are sums over all transmitting ports, the load columns are per port, in the unit in brackets. `Passed` does
+not mean that no frame was lost: the tolerance is not in the table. Latencies (us) become observations in ms.
 """
 
 import re

@@ -1,11 +1,8 @@
-"""The reader of Spirent TestCenter's periodic results (`stc::subscribe -filenamePrefix`).
+"""The reader of Spirent TestCenter's periodic results (`stc::subscribe -filenamePrefix`): one execution, one trial.
 
-A file has a section per sample and no clock: the n-th record is n intervals after the subscription, and the interval (1
-s unless a script changes it) is not in the file. Counts are cumulative, rates per second. One file holds the ports'
-results of one execution, and so gives one trial.
-
-sent and received are the frames of all ports in the last record, if the file has that side; the ports' samples become
-observations, with t_s as if the interval were 1 s.
+A file has a section per sample and no clock: the n-th record is n intervals after the subscription (1 s unless a script
+changes it; observations assume that). Counts are cumulative, rates per second. sent and received are the frames of all
+ports in the last record, if the file has that side.
 """
 
 import re

@@ -1,8 +1,7 @@
 """The reader of Spirent TestCenter's results databases (SQLite 3, `.db`).
 
-A database is untrusted input: it is opened in memory from its bytes, read-only, and every query has a time and a row
-limit. Tables and columns are found by name, because versions differ and their types are not public. A file holds a data
-set for every save; only the newest one counts.
+A database is untrusted input: it is opened in memory, read-only, and every query has a time and a row limit. Tables and
+columns are found by name, as versions differ. A file holds a data set for every save; only the newest one counts.
 """
 
 import re
@@ -47,8 +46,8 @@ def sniff(head: bytes) -> bool:
 def parse(data: bytes) -> Parts:
     """Yield every trial and a reject for every unusable part of a database; never raises for bad input.
 
-    RFC 2544 tables give a trial per row, as in the exported table. Without them the final counters are one trial: of
-    the streams if they were collected, else of the ports.
+    RFC 2544 tables give a trial per row. Without them the final counters are one trial: of the streams, else of the
+    ports.
     """
     content, fault = unpack(data, MAX_TABLE_BYTES + 1)
     if fault or len(content) > MAX_TABLE_BYTES:

@@ -23,11 +23,7 @@ _CLOSE: Final = 0.01
 
 
 def trial_of(record: Record, test: str, *, several: bool) -> Trial:
-    """Return the trial of one row: frames/s of all ports, frames, seconds, latencies in us.
-
-    `several` says that the trial number is the repetition. Columns are found by name, because their order varies
-    between views.
-    """
+    """Return the trial of one row: frames/s of all ports, frames, seconds, latencies in us; see `repeat`."""
     trial = Trial(TOOL, record.line, test)
     sent = record.whole("txframecount", "txsignatureframecount", "txsigframecount")
     received = record.whole("rxframecount", "rxsigframecount")

@@ -1,11 +1,7 @@
-"""The reader of Amazon CloudWatch's metrics (API reference: GetMetricData, GetMetricStatistics).
+"""The reader of Amazon CloudWatch's metrics: the JSON of GetMetricData and GetMetricStatistics, and the console's CSV.
 
-The JSON is the output of `aws cloudwatch get-metric-data` and `get-metric-statistics`. The CSV is a graph's data as
-downloaded from the console: rows that describe the columns, first `Full label`, then Id, Label, Unit and others,
-followed by a row per time. Its times have no zone; CloudWatch uses, and shows by default, UTC.
-
-The metric is `cloudwatch.<label>`; the label of a sample is the statistic of get-metric-statistics (`Average`, `p99`),
-else the id of the series (`m1`).
+The CSV is a graph's data: rows that describe the columns, first `Full label`, then a row per time, in UTC. The metric
+is `cloudwatch.<label>`; the label of a sample is the statistic (`Average`, `p99`), else the id of the series (`m1`).
 """
 
 import re

@@ -1,12 +1,10 @@
 """The reader of PowerDNS's counters, from any of three sources (Authoritative Server manual, "Statistics").
 
-`pdns_control show '*'` prints one line, `name=value,...,`, older versions' `list` and `rec_control get-all` a line for
-each, `name=value` or, with a tab, `name value`; none has a time. A poller of the HTTP API writes one JSON object per
-line: `utc` and the counters, or `utc` and `error` while the server is down. The API itself returns a JSON array, also
-without a time. In that array a RingStatisticItem lists up to 10 000 names and addresses, most frequent
-first; they are skipped because they describe the queries, not the server.
+`pdns_control show '*'` prints one line, `name=value,...,`, `list` and `rec_control get-all` a line for each; none has a
+time. A poller of the HTTP API writes one JSON object per line: `utc` and the counters, or `utc` and `error`. The API
+returns a JSON array; its RingStatisticItems, which describe the queries, are skipped.
 
-The metric is `pdns.<name>`. A failed poll is `pdns.unreachable` with the value 1 and the error as label. The label of
+The metric is `pdns.<name>`, of a failed poll `pdns.unreachable` with the value 1 and the error as label. The label of
 an entry of a MapStatisticItem is its name: a query type, a response code, a size.
 """
 

@@ -1,12 +1,8 @@
-"""The reader of Linux's network counters: /proc/net/snmp, netstat, snmp6, udp and udp6 (man proc(5)).
+"""The reader of Linux's network counters since boot: /proc/net/snmp, netstat, snmp6, udp and udp6 (man proc(5)).
 
-They count since boot, for the whole host or network namespace, and have no time. snmp and netstat have two lines per
-protocol, names and values; snmp6 has a name and a value per line. udp and udp6 are a table of sockets; `drops` counts
-packets lost to a full socket buffer, and `rx_queue` is the memory of waiting datagrams (kernel, net/ipv4/udp.c). Files
-may be concatenated.
-
-The metric is `<protocol>.<name>`, as in `udp.RcvbufErrors` and `udp6.InErrors`. A socket gives `udp_socket.drops`
-(packets) and `udp_socket.rx_queue` (bytes), labelled with its local address, as in `127.0.0.1:5300`.
+snmp and netstat have two lines per protocol, names and values; snmp6 has a name and a value per line: the metric is
+`udp.RcvbufErrors`, `udp6.InErrors`. A socket of udp and udp6 gives `udp_socket.drops` (packets lost to a full buffer)
+and `udp_socket.rx_queue` (bytes), labelled with its local address (kernel, net/ipv4/udp.c). Files may be concatenated.
 """
 
 import re

@@ -1,11 +1,8 @@
 r"""The reader of Prometheus metrics: a server's text exposition, and answers of the HTTP API.
 
-The text is the output of `curl .../metrics` (prometheus.io, "Exposition formats", 0.0.4) or OpenMetrics 1.0: `# HELP`,
-`# TYPE` and `# UNIT` lines, and `name{label="value",...} value [timestamp]` lines. OpenMetrics timestamps are seconds,
-Prometheus timestamps ms; their size distinguishes them. Exemplars are skipped. Buckets and quantiles are kept as they
-are.
-
-The JSON is that of `/api/v1/query_range` and `/api/v1/query` ("HTTP API"): a matrix or a vector of series.
+The text is that of `curl .../metrics` (prometheus.io, "Exposition formats", 0.0.4) or OpenMetrics 1.0; timestamps are
+ms, there seconds, which their size distinguishes. Exemplars are skipped. The JSON is that of `/api/v1/query_range` and
+`/api/v1/query`: a matrix or a vector of series.
 
 The label is the set of labels, sorted and escaped as in the text, `a="b",c="d"`; the host is taken from the label
 `instance`. A series without a name, as from PromQL, is `promql`. NaN and infinity are skipped.

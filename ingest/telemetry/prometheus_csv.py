@@ -1,15 +1,10 @@
 """The reader of metrics exported as CSV: by Grafana, or from the Prometheus API.
 
-Grafana's panel inspector and Explore export a wide table: `Time`, then a column per series, headed by its
-`name{label="value"}` or its legend. A table with series in rows has `Series`, `Time` and `Value`. Scripts for the HTTP
-API, and VictoriaMetrics, write a long table: name, labels, timestamp and value in any order, one column per label.
-
-The last row may lack its newline, as exports do, so a truncated number there cannot be detected.
-
-With "Formatted data" Grafana writes times in the dashboard's zone without naming it, and rounded values with units,
-scaled row by row. Such times cannot be converted to UTC and are rejects. Otherwise times are ms since 1970.
-
-Metric, label and host are as in `prometheus`; a legend is used as the metric. Empty cells and NaN are skipped.
+Grafana exports a wide table: `Time`, then a column per series, headed by its `name{label="value"}` or its legend; a
+table with series in rows has `Series`, `Time` and `Value`. Scripts for the HTTP API, and VictoriaMetrics, write a long
+table: name, labels, timestamp and value in any order. The last row may lack its newline. Times are ms since 1970, or
+have a zone; those of "Formatted data" have none and are rejects. Metric, label and host are as in `prometheus`; a
+legend is used as the metric. Empty cells and NaN are skipped.
 """
 
 import re

@@ -1,16 +1,11 @@
 """The reader of `sadf -j`, sar's records exported as JSON (man sadf(1), sar(1); sysstat 10.0.3 and later).
 
 Each host has a list of statistics with a timestamp and sections: an object of fields, a list of objects (one for each
-CPU, interface, disk), or nested sections (`network`, `io`). Names and fields vary between versions and are kept as they
-are.
+CPU, interface, disk), or nested sections. The metric is `sar.<section>.<field>`; the label identifies the object
+(`all`, `eth0`), the host is the node's name. Percentages stay 0..100.
 
-`sadf` prints UTC unless -T or -t asks for the reader's or the writer's local time. Up to 12.6 the timestamp has `utc` 1
-or 0, later `tz` with the name of the zone. A local time cannot be converted to UTC: zone names are ambiguous, and with
-`utc` 0 the zone is missing. Such statistics are rejected, as are those of `iostat -o JSON` and `mpstat -o JSON`, which
-have local times only. sysstat 10.0.3 and 10.0.4 write the time as HH-MM-SS.
-
-The metric is `sar.<section>.<field>`; the label identifies the object (`all`, `eth0`, `vda`), the host is the node's
-name. Percentages stay 0..100.
+Up to 12.6 a timestamp has `utc` 1 or 0, later `tz` with the name of the zone. Statistics in local time are rejected, as
+are those of `iostat -o JSON` and `mpstat -o JSON`: their zone is ambiguous or missing.
 """
 
 import re
