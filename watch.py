@@ -40,9 +40,9 @@ def watch(home: Home, folder: Path, settle_s: float) -> Iterator[str]:
         except (DroplineError, OSError) as error:
             yield str(error)
         else:
-            news = [counted(summary.ingested, "file", "files"), counted(summary.trials, "trial", "trials")]
+            news = f"{counted(summary.ingested, 'file', 'files')}, {counted(summary.trials, 'trial', 'trials')}"
             took = f"published in {time.perf_counter() - began:.1f} s"
-            yield "; ".join([f"{datetime.now():%H:%M:%S}  {', '.join(news)}, {took}", *_figures(home, summary.batch)])
+            yield "; ".join([f"{datetime.now():%H:%M:%S}  {news}, {took}", *_figures(home, summary.batch)])
 
 
 def changes(folder: Path, settle_s: float, look_s: float = LOOK_S) -> Iterator[None]:
@@ -53,11 +53,8 @@ def changes(folder: Path, settle_s: float, look_s: float = LOOK_S) -> Iterator[N
         seen = _state(folder)
         # Do not scan a folder of a hundred thousand files all the time.
         pause_s = max(look_s, 4 * (time.perf_counter() - began))
-        if seen == handled:
-            time.sleep(pause_s)
-            continue
-        time.sleep(settle_s)
-        if _state(folder) == seen:
+        time.sleep(pause_s if seen == handled else settle_s)
+        if seen != handled and _state(folder) == seen:
             handled = seen
             yield
 
