@@ -105,15 +105,15 @@ def unpack(file: str, folder: Path, max_bytes: int) -> list[tuple[str, str]] | N
 
 def _write(members: Iterator[Member], folder: Path, max_bytes: int, status: os.stat_result) -> list[tuple[str, str]]:
     left_out: list[tuple[str, str]] = []
-    count = size = 0
-    for member in members:
-        count += 1
+    size = 0
+    for count, member in enumerate(members, 1):
         size += member.size
         if count > MOST_MEMBERS:
             raise Rejected(f"an archive of more than {MOST_MEMBERS} members", _SPLIT)
         _require_size(size, status.st_size)
         parts = [part for part in member.path.split("/") if part not in {"", "."}]
-        if rule := member.rule or _fault(member.path, parts):
+        outside = ELSEWHERE if member.path.startswith("/") or ".." in parts else None
+        if rule := member.rule or outside or (None if parts and "\0" not in member.path else NO_NAME):
             left_out.append((member.path, rule))
             continue
         place = folder.joinpath(*parts)
@@ -136,12 +136,6 @@ def _write(members: Iterator[Member], folder: Path, max_bytes: int, status: os.s
     return left_out
 
 
-def _fault(path: str, parts: list[str]) -> str | None:
-    if path.startswith("/") or ".." in parts:
-        return ELSEWHERE
-    return None if parts and "\0" not in path else NO_NAME
-
-
 def _require_size(size: int, packed: int) -> None:
     if size > MOST_BYTES:
         raise Rejected(f"an archive of more than {MOST_BYTES // 1024**2} MiB unpacked", _SPLIT)
@@ -152,11 +146,8 @@ def _require_size(size: int, packed: int) -> None:
 def _of_zip(raw: IO[bytes]) -> Iterator[Member]:
     _require_short_directory(raw)
     with zipfile.ZipFile(raw) as archive:
-        for info in archive.infolist():
-            if info.is_dir():
-                continue
-            mode = info.external_attr >> 16
-            rule = NO_FILE if stat.S_IFMT(mode) not in {0, stat.S_IFREG} else None
+        for info in (info for info in archive.infolist() if not info.is_dir()):
+            rule = NO_FILE if stat.S_IFMT(info.external_attr >> 16) not in {0, stat.S_IFREG} else None
             yield Member(info.filename, info.file_size, lambda info=info: archive.open(info), rule)
 
 
@@ -175,12 +166,10 @@ def _of_tar(raw: _Bounded) -> Iterator[Member]:
     with tarfile.open(fileobj=cast("IO[bytes]", raw), mode="r:") as archive:  # which asks for no more
         while info := archive.next():
             archive.members.clear()  # type: ignore[attr-defined] # tarfile keeps them all
-            if info.isdir():
-                continue
-            if not info.isreg():
+            if info.isreg():
+                yield Member(info.name, info.size, lambda info=info: archive.extractfile(info))
+            elif not info.isdir():
                 yield Member(info.name, 0, None, NO_FILE)
-                continue
-            yield Member(info.name, info.size, lambda info=info: archive.extractfile(info))
     while raw.read(_LONGEST_READ):  # up to the checksum at the end
         pass
 
@@ -198,11 +187,9 @@ class _Bounded:
         _require_size(self._raw.tell() // 2, self._packed)  # headers of small members are as long as the members
         return data
 
-    def seek(self, offset: int) -> int:
+    def seek(self, offset: int) -> Any:
         _require_size(offset // 2, self._packed)
-        place: int = self._raw.seek(offset)
-        return place
+        return self._raw.seek(offset)
 
-    def tell(self) -> int:
-        place: int = self._raw.tell()
-        return place
+    def tell(self) -> Any:
+        return self._raw.tell()

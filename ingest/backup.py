@@ -81,7 +81,10 @@ def _copy(home: Home, copy: Home, progress: Progress) -> tuple[int, int]:
         logged = log.names(home.lake / "log")
         if not (entries := source.entries(logged)):
             raise DroplineError(f"{home.root} has no lake, so there is nothing to back up: choose a home with --home")
-        _require_kinship(home, copy)
+        for name in log.names(copy.lake / "log"):
+            own, other = (each.lake / "log" / name for each in (home, copy))
+            if not own.exists() or own.read_bytes() != other.read_bytes():
+                raise DroplineError(f"{other} is not a commit of {home.root}: choose another folder")
         _mark(copy, finished=False)
         target = Lake.create(copy.lake)
         batches, there = [batch for entry in entries for batch in entry.batches], {*target.batches()}
@@ -97,13 +100,6 @@ def _copy(home: Home, copy: Home, progress: Progress) -> tuple[int, int]:
                 shutil.copyfileobj(warehouse, file, 1024 * 1024)
         _copy_quality(home.quality, copy.quality, batches)
     return len(batches), len({*batches} - there)
-
-
-def _require_kinship(home: Home, copy: Home) -> None:
-    for name in log.names(copy.lake / "log"):
-        own, other = (each.lake / "log" / name for each in (home, copy))
-        if not own.exists() or own.read_bytes() != other.read_bytes():
-            raise DroplineError(f"{other} is not a commit of {home.root}: choose another folder")
 
 
 def _copy_file(file: Path, place: Path) -> None:

@@ -71,6 +71,7 @@ def _current(names: list[str]) -> Iterator[str]:
 def _entry(number: int, folder: Path) -> Entry:
     """Return the entry of one batch: from its manifest, or from its files if an older version wrote none."""
     batches: tuple[str, ...] = (folder.name,)
+    advice = f"put it back from a backup, or move {folder} elsewhere"
     if (manifest := folder / "manifest.json").exists():
         try:
             said = json.loads(manifest.read_bytes())
@@ -80,10 +81,9 @@ def _entry(number: int, folder: Path) -> Entry:
                 for table, part in said["tables"].items()
             }
         except (ValueError, KeyError, TypeError) as error:
-            message = f"{manifest} differs from what was written: put it back from a backup, or move {folder} elsewhere"
-            raise DroplineError(message) from error
+            raise DroplineError(f"{manifest} differs from what was written: {advice}") from error
     elif len(set(_span(folder.name))) > 1:
-        raise DroplineError(f"{manifest} is missing: put it back from a backup, or move {folder} elsewhere")
+        raise DroplineError(f"{manifest} is missing: {advice}")
     else:
         files = {file.stem: _measured(file) for file in sorted(folder.glob("*.parquet"))}
     return Entry(number, batches, {table: part for table, part in files.items() if part.rows})

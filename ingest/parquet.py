@@ -91,11 +91,9 @@ def _text_leaves(field: pa.Field) -> list[str]:
     """Return the Parquet columns of a field's text: text repeats, numbers and contents hardly do."""
     if pa.types.is_string(field.type):
         return [field.name]
-    if pa.types.is_list(field.type):
-        return [f"{field.name}.list.element"]
-    if pa.types.is_map(field.type):
-        return [f"{field.name}.key_value.key", f"{field.name}.key_value.value"]
-    return []
+    of_list = ["list.element"] if pa.types.is_list(field.type) else []
+    leaves = ["key_value.key", "key_value.value"] if pa.types.is_map(field.type) else of_list
+    return [f"{field.name}.{leaf}" for leaf in leaves]
 
 
 def row_groups(file: Path, table: str) -> Iterator[pa.Table]:
@@ -107,8 +105,7 @@ def row_groups(file: Path, table: str) -> Iterator[pa.Table]:
 
 def plain(column: pa.Array | pa.ChunkedArray) -> list[Any]:
     """Return the values of a column as Python objects; times as numbers, in their unit since 1970."""
-    times = pa.types.is_timestamp(column.type)
-    values: list[Any] = (column.cast(pa.int64()) if times else column).to_pylist()
+    values: list[Any] = (column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column).to_pylist()
     return values
 
 
