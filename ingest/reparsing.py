@@ -71,9 +71,6 @@ class Reparsed:
         lines = [f"changed  {change.text()}" for change in self.changes[:_MAX_FILES_TOLD]]
         if more := len(self.changes) - len(lines):
             lines.append(f"changed  {more} more files")
-        return "\n".join([*map(printable, lines), self._sum()])
-
-    def _sum(self) -> str:
         said = f"{counted(self.files, 'file', 'files')} read again"
         if self.without_bytes:
             said += f", {self.without_bytes} without stored bytes left as they are"
@@ -83,7 +80,8 @@ class Reparsed:
             return f"{said}; nothing changes"
         counts = _counts_text(sum((change.counts for change in self.changes), Counter())) or "no trials"
         turned = f"{len(self.rescued)} rejected files now give trials, {len(self.lost)} no longer do"
-        return f"{said}; batch {self.batch}: {counted(len(self.changes), 'file', 'files')} changed: {counts}; {turned}"
+        said += f"; batch {self.batch}: {counted(len(self.changes), 'file', 'files')} changed: {counts}; {turned}"
+        return "\n".join([*map(printable, lines), said])
 
 
 def reparse(lake: Lake, *, progress: Progress = unseen) -> Reparsed:
@@ -125,9 +123,8 @@ def _changed(
             told.without_bytes += 1
             continue
         told.files += 1
-        owners = {
-            (row["campaign"], row.get("source_path", "")) for name in _SHARED for row in outcome.rows.get(name, ())
-        }
+        rows = [row for name in _SHARED for row in outcome.rows.get(name, ())]
+        owners = {(row["campaign"], row.get("source_path", "")) for row in rows}
         if not differing.keys().isdisjoint({outcome.key, *owners}):
             counts = differing.get(outcome.key, Counter())
             told.changes.append(FileChange(*outcome.key, kept.status(outcome.key), outcome.raw["status"], counts))
@@ -169,8 +166,7 @@ def rejects(lake: Lake) -> pa.Table:
 def rejects_text(rejected: pa.Table) -> str:
     """Return the rows of `rejects` as text: where, why and what to do, then the total."""
     rows = rejected.to_pylist()
-    lines = [f"{row['campaign']}: {reject_text(row, indent=4)}" for row in rows]
+    lines = [printable(f"{row['campaign']}: {reject_text(row, indent=4)}") for row in rows]
     files = len({(row["campaign"], row["source_path"]) for row in rows})
     told = f"{counted(len(rows), 'reject', 'rejects')} in {counted(files, 'file', 'files')}"
-    counts = told if rows else "nothing is rejected"
-    return "\n".join([*map(printable, lines), counts])
+    return "\n".join([*lines, told if rows else "nothing is rejected"])

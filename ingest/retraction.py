@@ -45,8 +45,8 @@ def remember(lake: Lake, name: str) -> str:
 def rename(lake: Lake, old: str, new: str) -> str:
     """Rename a campaign. Raises DroplineError if it does not exist, or the new name is taken."""
     if slug(new) != new:
-        message = f"{new!r} is not a name; use lower-case letters, digits, '.', '_' and '-', such as {slug(new)}"
-        raise DroplineError(message)
+        allowed = f"use lower-case letters, digits, '.', '_' and '-', such as {slug(new)}"
+        raise DroplineError(f"{new!r} is not a name; {allowed}")
     with lake.reading():
         places = lake.places()
         if old not in (there := _campaigns(places)):
@@ -75,16 +75,13 @@ def tombstones(batch: Batch, keys: Iterable[Key], as_part_of: str | None = None)
 
 def _named(name: str, keys: Iterable[Key], listing: str = "Campaigns:") -> list[Key]:
     """Return the files that a name matches: of a campaign, else CAMPAIGN/PATH of a file or a folder."""
-    every = [*keys]
+    every, wanted = [*keys], f"{name.rstrip('/')}/"
     if found := [key for key in every if key[0] == name]:
         return found
-    wanted = name.rstrip("/")
-    found = [key for key in every if f"{key[0]}/{key[1]}" == wanted or f"{key[0]}/{key[1]}".startswith(f"{wanted}/")]
-    if found:
+    if found := [key for key in every if f"{key[0]}/{key[1]}/".startswith(wanted)]:
         return found
     there = ", ".join(_campaigns(every)) or "none"
-    message = f"{name} is neither a campaign nor the CAMPAIGN/PATH of a file or folder. {listing} {there}"
-    raise DroplineError(message)
+    raise DroplineError(f"{name} is neither a campaign nor the CAMPAIGN/PATH of a file or folder. {listing} {there}")
 
 
 def _committed(batch: Batch, files: Sequence[Key], what: str) -> str:

@@ -64,8 +64,7 @@ class Kept:
         """Return the bytes of a file of `survey` and its mtime in us; raise Unreadable as for a file on disk."""
         key, place = self._kept[item]
         if not place.sha256:
-            reject = self._refused[key]
-            raise Unreadable(reject.reason, reject.hint)
+            raise Unreadable(self._refused[key].reason, self._refused[key].hint)
         data = self._content(place)
         if len(data) > limit:
             raise too_large(len(data), limit)

@@ -4,7 +4,7 @@ import csv
 import hashlib
 import os
 from collections.abc import Iterable
-from itertools import groupby
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -32,20 +32,18 @@ def unpack(lake: Lake, folder: Path, *, progress: Progress = unseen) -> int:
         places = lake.places()
         targets = file_names(key for key, place in places.items() if place.sha256)
         ordered = sorted(targets, key=lambda key: places[key][:5])
-        done = 0
-        for of, keys in groupby(ordered, key=lambda key: (places[key].file, places[key].row_group)):
-            contents = lake.contents(*of)
-            for key in keys:
-                progress(done, len(ordered))
-                _write(folder / FOLDER / targets[key], contents[places[key].row], places[key])
-                done += 1
+        contents = lru_cache(maxsize=1)(lake.contents)
+        for done, key in enumerate(ordered):
+            progress(done, len(ordered))
+            place = places[key]
+            _write(folder / FOLDER / targets[key], contents(place.file, place.row_group)[place.row], place)
     with (folder / INDEX).open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(_COLUMNS)
         for key, place in sorted(places.items()):
             named = f"{FOLDER}/{targets[key]}" if key in targets else ""
             rows.writerow([*key, place.sha256, place.format, place.status, named])
-    return done
+    return len(ordered)
 
 
 def file_names(keys: Iterable[Key]) -> dict[Key, str]:

@@ -55,8 +55,7 @@ class Verified:
         lines = [fault.text() for fault in self.faults]
         lines += [f"set aside  {place}: ingest its files again, then build" for place in self.set_aside]
         faults = counted(len(self.faults), "fault", "faults") if self.faults else "no faults"
-        lines.append(f"{counted(self.batches, 'batch', 'batches')} verified, {faults}")
-        return "\n".join(map(printable, lines))
+        return "\n".join(map(printable, [*lines, f"{counted(self.batches, 'batch', 'batches')} verified, {faults}"]))
 
 
 def verify(home: Home, *, set_aside: bool = False, progress: Progress = unseen) -> Verified:
@@ -99,11 +98,10 @@ def _wrong(file: Path, sha256: str, written_bytes: int | None = None) -> str:
         size_bytes = file.stat().st_size
         if written_bytes not in {None, size_bytes}:
             return f"{size_bytes:,} bytes, where {written_bytes:,} were written"
-        if sha256 not in {"", sha256_of(file)}:
-            return "its bytes are not those that were written: the SHA-256 differs"
+        is_same = sha256 in {"", sha256_of(file)}
+        return "" if is_same else "its bytes are not those that were written: the SHA-256 differs"
     except OSError as error:
         return reason(error)
-    return ""
 
 
 def _entries(folder: Path) -> tuple[list[Entry], list[Fault]]:
@@ -120,10 +118,8 @@ def _entries(folder: Path) -> tuple[list[Entry], list[Fault]]:
 def _set_aside(lake: Lake, name: str, entry: Entry | None) -> Iterator[Path]:
     """Take an entry out of force, and yield the new place of its files; if a bucket has it, it is fetched again."""
     if lake.bucket():  # which has undamaged copies
-        for part in entry.files.values() if entry else ():
-            (lake.root / part.path).unlink(missing_ok=True)
-        if not entry:
-            (lake.root / "log" / name).unlink()
+        for path in [part.path for part in entry.files.values()] if entry else [f"log/{name}"]:
+            (lake.root / path).unlink(missing_ok=True)
         lake.pull()
         return
     aside = lake.root / "damaged"
@@ -182,8 +178,7 @@ def _warehouse(file: Path) -> Generator[Fault, None, list[str]]:
             names = "select table_name from duckdb_tables() where database_name = 'warehouse'"
             for (name,) in connection.execute(names).fetchall():
                 connection.execute(f'select bit_xor(hash(rows)) from warehouse."{name}" as rows')  # noqa: S608 - ours
-            rows = connection.execute("select unnest(lake_batches) from warehouse.build_info").fetchall()
-            built = [batch for (batch,) in rows]
+            [(built,)] = connection.execute("select lake_batches from warehouse.build_info").fetchall()
     except duckdb.Error as error:
         yield Fault(file, f"cannot be read ({str(error).splitlines()[0]})", "type `dropline build` to publish it again")
     return built
