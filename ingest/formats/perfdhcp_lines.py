@@ -215,6 +215,103 @@ class Process(Draft):
         self.enter(Stage.STATISTICS)
         return True
 
+    def _option(self, match: re.Match[str]) -> bool:
+        if option := _DECODED.get(match[1]):
+            self.arguments.append((option, match[2]))
+        return bool(option or _IGNORED.fullmatch(match[1]))
+
+    def _interim_counters(self, counters: Counters) -> None:
+        self.width = len(counters[0])
+        for kind, values in zip_longest(INTERIM, counters):
+            self.interims[kind] += values or [None] * self.width
+
+    def _interrupt(self, _payload: object) -> None:
+        self.interrupted |= Stage.NOTHING < self.stage < Stage.RATE
+
+    def _rate(self, text: str) -> bool:
+        match = _RATE.fullmatch(text) if len(text) <= _LONGEST else None
+        rate = _number(match[1]) if match else None
+        if match is None or rate is None:
+            return False
+        self.rate, self.rate_name = _finite(rate), match[2]
+        self.expected_rate = float(match[3]) if match[3] else None
+        return True
+
+    def _malformed(self, text: str) -> bool:
+        self.malformed = count(text)
+        return self.malformed is not None
+
+    def _begin_exchange(self, title: str) -> bool:
+        """Begin the statistics of `title`, an exchange and `***`."""
+        self.give_up()
+        self.open = {"exchange": title.removesuffix("***")[:_LONGEST_TEXT]}
+        if place := _place(title):
+            self.position = self.open["position"] = place[1]
+        return place is not None
+
+    def _counter(self, text: str, column: str) -> bool:
+        value = count(text)
+        return value is not None and self.fill({column: value})
+
+    def _drops_ratio(self, text: str) -> bool:
+        printed = text.removesuffix(" %")
+        ratio = _number(printed)
+        if ratio is None or printed == text:
+            return False
+        return self.fill({"drop_ratio": _finite(ratio / 100), "drop_ratio_printed": printed})
+
+    def _delay(self, text: str, column: str) -> bool:
+        if text in {"n/a", "min delay: n/a"}:
+            # Without an answer the first two lines are printed twice, once glued to another line.
+            return self.fill({column: None}, again=True)
+        if text == _NO_DELAYS:
+            return self._no_delays(text)
+        delay = _number(text.removesuffix(" ms"))
+        return delay is not None and text.endswith(" ms") and self.fill({column: _finite(delay)})
+
+    def _no_delays(self, _payload: object) -> bool:
+        return self.fill(dict.fromkeys(DELAYS), again=True) and self.end_exchange(None)
+
+    def _collected(self, text: str) -> bool:
+        value = count(text)
+        return self.end_exchange(value) and value is not None
+
+    def _diagnostic(self, text: str, metric: str, unit: str) -> bool:
+        value = count(text)
+        self.observe(metric, value, unit)
+        return value is not None
+
+    def _times(self, text: str) -> bool:
+        """Add the response time of one packet; both times count from the start of the self."""
+        sent, received = (_nanoseconds(time) for time in text.partition(" / ")[::2])
+        if sent is None or received is None or self.section is None:
+            return False
+        self.observe("response_time", (received - sent) / 1e6, "ms", self.section, sent / 1e9)
+        return True
+
+    def _provisioned(self, match: re.Match[str]) -> bool:
+        took = _nanoseconds(match[1].replace(":", ""))
+        if took is None:
+            return False
+        self.provisioned = True
+        self.observe("provision_time", took / 1e9, "s")
+        for metric, text in zip(_TOTALS.values(), match.groups()[1:], strict=True):
+            self.observe(metric, count(text), "packets")
+        return True
+
+    def _lease(self, address: str) -> None:
+        if address:  # clients without a lease are listed, too
+            self.leases[-1][1].append(address)
+
+    def _fail(self, text: str) -> None:
+        self.error, self.error_line = text[:_LONGEST_TEXT], self.here
+
+    def _version(self, match: re.Match[str]) -> None:
+        """Use the answer to `perfdhcp -v` as the version of the reports that follow."""
+        self.next_version = match[1]
+        if self.stage is Stage.NOTHING:
+            self.version = match[1]
+
 
 def _place(title: str) -> tuple[str, int] | None:
     return PLACES.get(title.removesuffix("***")) if title.endswith("***") else None
@@ -299,120 +396,6 @@ def _set(trial: Process, value: object, name: str) -> None:
     setattr(trial, name, value)
 
 
-def _option(trial: Process, match: re.Match[str]) -> bool:
-    if option := _DECODED.get(match[1]):
-        trial.arguments.append((option, match[2]))
-    return bool(option or _IGNORED.fullmatch(match[1]))
-
-
-def _interim_counters(trial: Process, counters: Counters) -> None:
-    trial.width = len(counters[0])
-    for kind, values in zip_longest(INTERIM, counters):
-        trial.interims[kind] += values or [None] * trial.width
-
-
-def _interrupt(trial: Process, _payload: object) -> None:
-    trial.interrupted |= Stage.NOTHING < trial.stage < Stage.RATE
-
-
-def _rate(trial: Process, text: str) -> bool:
-    match = _RATE.fullmatch(text) if len(text) <= _LONGEST else None
-    rate = _number(match[1]) if match else None
-    if match is None or rate is None:
-        return False
-    trial.rate, trial.rate_name = _finite(rate), match[2]
-    trial.expected_rate = float(match[3]) if match[3] else None
-    return True
-
-
-def _malformed(trial: Process, text: str) -> bool:
-    trial.malformed = count(text)
-    return trial.malformed is not None
-
-
-def _begin_exchange(trial: Process, title: str) -> bool:
-    """Begin the statistics of `title`, an exchange and `***`."""
-    trial.give_up()
-    trial.open = {"exchange": title.removesuffix("***")[:_LONGEST_TEXT]}
-    if place := _place(title):
-        trial.position = trial.open["position"] = place[1]
-    return place is not None
-
-
-def _counter(trial: Process, text: str, column: str) -> bool:
-    value = count(text)
-    return value is not None and trial.fill({column: value})
-
-
-def _drops_ratio(trial: Process, text: str) -> bool:
-    printed = text.removesuffix(" %")
-    ratio = _number(printed)
-    if ratio is None or printed == text:
-        return False
-    return trial.fill({"drop_ratio": _finite(ratio / 100), "drop_ratio_printed": printed})
-
-
-def _delay(trial: Process, text: str, column: str) -> bool:
-    if text in {"n/a", "min delay: n/a"}:
-        # Without an answer the first two lines are printed twice, once glued to another line.
-        return trial.fill({column: None}, again=True)
-    if text == _NO_DELAYS:
-        return _no_delays(trial, text)
-    delay = _number(text.removesuffix(" ms"))
-    return delay is not None and text.endswith(" ms") and trial.fill({column: _finite(delay)})
-
-
-def _no_delays(trial: Process, _payload: object) -> bool:
-    return trial.fill(dict.fromkeys(DELAYS), again=True) and trial.end_exchange(None)
-
-
-def _collected(trial: Process, text: str) -> bool:
-    value = count(text)
-    return trial.end_exchange(value) and value is not None
-
-
-def _diagnostic(trial: Process, text: str, metric: str, unit: str) -> bool:
-    value = count(text)
-    trial.observe(metric, value, unit)
-    return value is not None
-
-
-def _times(trial: Process, text: str) -> bool:
-    """Add the response time of one packet; both times count from the start of the trial."""
-    sent, received = (_nanoseconds(time) for time in text.partition(" / ")[::2])
-    if sent is None or received is None or trial.section is None:
-        return False
-    trial.observe("response_time", (received - sent) / 1e6, "ms", trial.section, sent / 1e9)
-    return True
-
-
-def _provisioned(trial: Process, match: re.Match[str]) -> bool:
-    took = _nanoseconds(match[1].replace(":", ""))
-    if took is None:
-        return False
-    trial.provisioned = True
-    trial.observe("provision_time", took / 1e9, "s")
-    for metric, text in zip(_TOTALS.values(), match.groups()[1:], strict=True):
-        trial.observe(metric, count(text), "packets")
-    return True
-
-
-def _lease(trial: Process, address: str) -> None:
-    if address:  # clients without a lease are listed, too
-        trial.leases[-1][1].append(address)
-
-
-def _fail(trial: Process, text: str) -> None:
-    trial.error, trial.error_line = text[:_LONGEST_TEXT], trial.here
-
-
-def _version(trial: Process, match: re.Match[str]) -> None:
-    """Use the answer to `perfdhcp -v` as the version of the reports that follow."""
-    trial.next_version = match[1]
-    if trial.stage is Stage.NOTHING:
-        trial.version = match[1]
-
-
 # Before 2.0 the avalanche printed all of this in one line, in the same order.
 _TOTALS: Final = {
     **{"Requests sent + resent": "requests_sent", "Requests resent": "requests_resent"},
@@ -422,9 +405,9 @@ _KNOWN: Final = Line("known text")
 _COMMAND: Final = Line("command line", partial(_set, name="command"), Stage.STARTED)
 _SCENARIO: Final = Line("scenario", partial(_set, name="scenario"), Stage.SCENARIO)
 _FLAGGED: Final = Line("option without value", lambda trial, option: trial.arguments.append((option, "")))
-_COUNTERS: Final = Line("interim counters", _interim_counters, Stage.LOAD)
-_FAILURE: Final = Line("error", _fail, Stage.ERROR)
-_LEASED: Final = Line("lease", _lease)
+_COUNTERS: Final = Line("interim counters", Process._interim_counters, Stage.LOAD)
+_FAILURE: Final = Line("error", Process._fail, Stage.ERROR)
+_LEASED: Final = Line("lease", Process._lease)
 _DIAGNOSTICS: Final = {
     "Short waits for packets": ("short_waits", "waits"),
     "Late sent packets": ("late_sent_packets", "packets"),
@@ -432,23 +415,23 @@ _DIAGNOSTICS: Final = {
     **{key: (metric, "packets") for key, metric in _TOTALS.items()},
 }
 KEYS: Final[dict[str, Line]] = {
-    "Rate": Line("rate", _rate),
-    "Malformed packets": Line("count of malformed packets", _malformed),
-    "***Statistics for": Line("head of the statistics", _begin_exchange, Stage.STATISTICS),
-    **{key: Line("counter", partial(_counter, column=column)) for key, column in COUNTERS.items()},
-    "drops ratio": Line("drops ratio", _drops_ratio),
-    **{key: Line("delay", partial(_delay, column=column)) for key, column in DELAY_KEYS.items()},
-    "collected packets": Line("count of collected packets", _collected),
+    "Rate": Line("rate", Process._rate),
+    "Malformed packets": Line("count of malformed packets", Process._malformed),
+    "***Statistics for": Line("head of the statistics", Process._begin_exchange, Stage.STATISTICS),
+    **{key: Line("counter", partial(Process._counter, column=column)) for key, column in COUNTERS.items()},
+    "drops ratio": Line("drops ratio", Process._drops_ratio),
+    **{key: Line("delay", partial(Process._delay, column=column)) for key, column in DELAY_KEYS.items()},
+    "collected packets": Line("count of collected packets", Process._collected),
     "***Timestamps for packets": Line(
         "head of the timestamps", lambda trial, text: _set(trial, text.removesuffix("***"), "section")
     ),
-    "sent / received": Line("times of one packet", _times),
+    "sent / received": Line("times of one packet", Process._times),
     "Server id": _KNOWN,
     "Failed to receive DHCP packet": Line(
         "packet that could not be received", lambda trial, text: trial.failed.add(trial.here, text)
     ),
     **{
-        key: Line("diagnostic counter", partial(_diagnostic, metric=metric, unit=unit))
+        key: Line("diagnostic counter", partial(Process._diagnostic, metric=metric, unit=unit))
         for key, (metric, unit) in _DIAGNOSTICS.items()
     },
 }
@@ -456,8 +439,8 @@ _LINES: Final[dict[str, tuple[Line, str]]] = {
     "Scenario: basic.": (_SCENARIO, "basic"),
     "Scenario: avalanche.": (_SCENARIO, "avalanche"),
     "***Rate statistics***": (_KNOWN._replace(stage=Stage.RATE), ""),
-    _NO_DELAYS: (Line("no delays", _no_delays), ""),
-    "^C": (Line("interrupt", _interrupt), ""),
+    _NO_DELAYS: (Line("no delays", Process._no_delays), ""),
+    "^C": (Line("interrupt", Process._interrupt), ""),
     "IPv6": (_FLAGGED, "6"),
     **dict.fromkeys(("DISCOVER-OFFER only", "SOLICIT-ADVERTISE only"), (_FLAGGED, "i")),
     **dict.fromkeys(
@@ -489,10 +472,10 @@ _PATTERNS: Final[dict[re.Pattern[str], Line]] = {
         ),
         r"It took (\S+) to provision \d+ clients\."
         r"(?: (\d+) packets were sent, (\d+) retransmissions needed, received (\d+) responses\.)?": Line(
-            "summary of the avalanche", _provisioned
+            "summary of the avalanche", Process._provisioned
         ),
-        r"([a-z][a-z-]*)(?:[\[{][^\]=]*\])?=(.*)": Line("option", _option),
+        r"([a-z][a-z-]*)(?:[\[{][^\]=]*\])?=(.*)": Line("option", Process._option),
         "[0-9a-f]{4,8} +[0-9a-f]+": _KNOWN,  # of a template
-        r"(?:VERSION: )?(\d+\.\d+\.\d+(?:-\w+)?)": Line("version", _version),
+        r"(?:VERSION: )?(\d+\.\d+\.\d+(?:-\w+)?)": Line("version", Process._version),
     }.items()
 }
