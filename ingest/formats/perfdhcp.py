@@ -63,6 +63,7 @@ CLUES: Final = (
 )
 _NEARLY_ALL: Final = 0.98
 _PRINTED_S: Final = 0.01  # how exactly a rate of six digits tells the time
+_SUMS: Final = {"sent": "sent", "received": "received", "dropped": "drops"}
 _OF_A_HEADER: Final = frozenset({"method", "protocol", "wait_s", "scenario"})
 
 # Part of an error text -> what to do; the first match wins.
@@ -172,171 +173,162 @@ def _may_be_cut(line: str) -> bool:
 def _conclude(trial: Process) -> Report | Reject:
     """Return the report of a trial whose first exchange is complete, else a reject."""
     trial.give_up()
-    if trial.exchanges and trial.exchanges[0]["position"] == 0 and trial.stage < Stage.USAGE:
-        return _report(trial)
-    return _reject(trial)
+    is_complete = trial.exchanges and trial.exchanges[0]["position"] == 0 and trial.stage < Stage.USAGE
+    return _Ended(trial).report() if is_complete else _reject(trial)
 
 
-def _report(trial: Process) -> Report:
-    options = parse_options(trial.arguments) if trial.arguments else None  # as `-x a` decodes them
-    if trial.command is not None:
-        options = parse_command(trial.command)
-    gave_up, stopped = options is not None and _gave_up(trial, options), trial.interrupted
-    if options and options.duration_s and trial.rate and not options.most_drops:
-        stopped |= _ran_s(trial) < NEARLY_WHOLE * options.duration_s
-    faults = _faults(trial, options, gave_up=gave_up)
-    slots = _slots(trial, options)
-    if trial.width and not slots:
-        faults.append("The interim lines are left out: it is not known which exchanges they count.")
-    for label, addresses in trial.leases:
-        trial.observe("leases_listed", len(addresses), "leases", label)
-        trial.observe("distinct_addresses", len(set(addresses)), "leases", label)
-    return Report(
-        line=trial.line,
-        facts={**_facts(trial, options, gave_up=gave_up), "completed": not (faults or stopped)},
-        exchanges=trial.exchanges,
-        intervals=trial.intervals(slots, options.report_s if options else None),
-        observations=trial.observations,
-        warnings=[*faults, *_notes(trial, options, gave_up=gave_up, stopped=stopped), *_strange_lines(trial, options)],
-    )
+class _Ended:
+    """A process that has printed the statistics of its first exchange at least."""
 
+    def __init__(self, trial: Process) -> None:
+        self.trial, self.rows = trial, trial.exchanges
+        self.options = parse_options(trial.arguments) if trial.arguments else None  # as `-x a` decodes them
+        if trial.command is not None:
+            self.options = parse_command(trial.command)
+        self.gave_up = self.options is not None and self._gave_up(self.options)
+        self.stopped = trial.interrupted
+        if self.options and self.options.duration_s and trial.rate and not self.options.most_drops:
+            self.stopped |= self._ran_s() < NEARLY_WHOLE * self.options.duration_s
 
-def _faults(trial: Process, options: Options | None, *, gave_up: bool) -> list[str]:
-    """Return signs that a report is incomplete or inconsistent."""
-    faults = []
-    found = tuple(row["exchange"] for row in trial.exchanges)
-    expected = trial.width or (2 if trial.rate_name == "4-way exchanges" else 1)
-    if trial.broken:
-        faults.append(f"Report cut off: the statistics of {', '.join(trial.broken)} are incomplete and are left out.")
-    elif options and found != options.exchanges:
-        faults.append(f"Report cut off? Expected {', '.join(options.exchanges)}, found {', '.join(found)}.")
-    elif not options and (len(found) < expected or trial.width not in {0, len(found)}):
-        faults.append(f"Report cut off? Expected {expected} exchanges, found {', '.join(found)}.")
-    answered = trial.exchanges[:2][-1]["received"]  # the basis of perfdhcp's rate
-    if trial.rate is not None and trial.rate <= 0 < answered:
-        faults.append(f"A rate of {trial.rate:.15g} contradicts {answered} exchanges.")
-    if options and options.offered_rate and trial.expected_rate:
-        asked, printed = options.offered_rate, trial.expected_rate
-        if not math.isclose(asked, printed, rel_tol=1e-4):  # six digits are printed
-            faults.append(f"-r {asked:.15g} contradicts the expected rate, {printed:.15g}: its line is cut off.")
-    if options and gave_up and not _is_loss_known(trial, options):
-        limits = " and ".join(options.most_drops)
-        faults.append(
-            f"-D {limits} also counts requests under way, and ended the trial before any answer was late: its loss "
-            "says nothing. Raise -D, or leave it out."
+    def report(self) -> Report:
+        trial, faults = self.trial, self._faults()
+        found = tuple(row["exchange"] for row in self.rows)
+        every = EXCHANGES[PLACES[found[0]][0]]
+        columns = (found, self.options.exchanges if self.options else (), every[:2], every)  # of interim lines, perhaps
+        slots = next((names for names in columns if len(names) == trial.width), ())
+        if trial.width and not slots:
+            faults.append("The interim lines are left out: it is not known which exchanges they count.")
+        for label, addresses in trial.leases:
+            trial.observe("leases_listed", len(addresses), "leases", label)
+            trial.observe("distinct_addresses", len(set(addresses)), "leases", label)
+        return Report(
+            line=trial.line,
+            facts={**self._facts(), "completed": not (faults or self.stopped)},
+            exchanges=self.rows,
+            intervals=trial.intervals(slots, self.options.report_s if self.options else None),
+            observations=trial.observations,
+            warnings=[*faults, *self._notes(), *self._strange_lines()],
         )
-    if trial.is_avalanche and not trial.provisioned:
-        faults.append("Report cut off: the summary of the avalanche is missing.")
-    return faults
 
+    def _faults(self) -> list[str]:
+        """Return signs that a report is incomplete or inconsistent."""
+        trial, options, faults = self.trial, self.options, []
+        found = tuple(row["exchange"] for row in self.rows)
+        expected = trial.width or (2 if trial.rate_name == "4-way exchanges" else 1)
+        if trial.broken:
+            cut = ", ".join(trial.broken)
+            faults.append(f"Report cut off: the statistics of {cut} are incomplete and are left out.")
+        elif options and found != options.exchanges:
+            faults.append(f"Report cut off? Expected {', '.join(options.exchanges)}, found {', '.join(found)}.")
+        elif not options and (len(found) < expected or trial.width not in {0, len(found)}):
+            faults.append(f"Report cut off? Expected {expected} exchanges, found {', '.join(found)}.")
+        answered = self.rows[:2][-1]["received"]  # the basis of perfdhcp's rate
+        if trial.rate is not None and trial.rate <= 0 < answered:
+            faults.append(f"A rate of {trial.rate:.15g} contradicts {answered} exchanges.")
+        if options and options.offered_rate and trial.expected_rate:
+            asked, printed = options.offered_rate, trial.expected_rate
+            if not math.isclose(asked, printed, rel_tol=1e-4):  # six digits are printed
+                faults.append(f"-r {asked:.15g} contradicts the expected rate, {printed:.15g}: its line is cut off.")
+        if options and self.gave_up and not self._is_loss_known(options):
+            faults.append(
+                f"-D {' and '.join(options.most_drops)} also counts requests under way, and ended the trial before "
+                "any answer was late: its loss says nothing. Raise -D, or leave it out."
+            )
+        if trial.is_avalanche and not trial.provisioned:
+            faults.append("Report cut off: the summary of the avalanche is missing.")
+        return faults
 
-def _slots(trial: Process, options: Options | None) -> tuple[str, ...]:
-    """Return the exchanges in the columns of interim lines, or none if unknown."""
-    found = tuple(row["exchange"] for row in trial.exchanges)
-    every = EXCHANGES[PLACES[found[0]][0]]
-    candidates = (found, options.exchanges if options else (), every[:2], every)
-    return next((names for names in candidates if len(names) == trial.width), ())
+    def _facts(self) -> Row:
+        """Return the columns of schema.TRIALS except `completed`."""
+        trial, options, rows = self.trial, self.options, self.rows
+        leases = len(rows) > 1 or trial.rate_name == "4-way exchanges"
+        facts: Row = {
+            **{"tool": "perfdhcp", "tool_version": trial.version, "command": trial.command},
+            **dict.fromkeys(("method", "duration_s", "drop_time_s", "drop_time_second_s", "wait_s", "clients")),
+            "protocol": PLACES[rows[0]["exchange"]][0],
+            "scenario": "avalanche" if trial.is_avalanche else trial.scenario,
+            "offered_rate": trial.expected_rate,
+            "achieved_rate": trial.rate,
+            "rate_unit": "leases/s" if leases else "exchanges/s",
+            **{ours: sum(row[name] for row in rows) for ours, name in _SUMS.items()},
+            "malformed": trial.malformed,
+        }
+        if options:
+            said = options.facts() | {"scenario": trial.scenario or options.scenario}
+            said["offered_rate"] = options.offered_rate or trial.expected_rate
+            if trial.command is None:  # `-x a` decodes only some of the options
+                said = {name: value for name, value in said.items() if name not in _OF_A_HEADER}
+            facts |= said
+            if self.gave_up:  # then its rate tells the time, unless that includes a wait
+                is_needed = options.wait_s and self._is_loss_known(options)
+                facts["duration_s"] = self._sent_for_s(options) if is_needed else None
+        if trial.is_avalanche:
+            facts["offered_rate"] = None  # perfdhcp prints -r as the expected rate, but all clients start at once
+        return facts
 
+    def _gave_up(self, options: Options) -> bool:
+        """Return whether -D ended the trial early: it ran for less than its period and the wait, which overlap then."""
+        planned = (options.offered_rate or 0) * (options.duration_s or math.inf)
+        if not options.most_drops or self.rows[0]["sent"] >= _NEARLY_ALL * planned:
+            return False
+        planned_s = options.duration_s and options.duration_s + options.wait_s
+        if self.trial.rate and planned_s and self._ran_s() >= planned_s - _PRINTED_S:
+            return False
+        # what is answered while it waits is no drop any more
+        return self._has_drops() or bool(options.duration_s and options.wait_s)
 
-def _facts(trial: Process, options: Options | None, *, gave_up: bool) -> Row:
-    """Return the columns of schema.TRIALS except `completed`."""
-    rows = trial.exchanges
-    leases = len(rows) > 1 or trial.rate_name == "4-way exchanges"
-    facts: Row = {
-        "tool": "perfdhcp",
-        "tool_version": trial.version,
-        "command": trial.command,
-        **dict.fromkeys(("method", "duration_s", "drop_time_s", "drop_time_second_s", "wait_s", "clients")),
-        "protocol": PLACES[rows[0]["exchange"]][0],
-        "scenario": "avalanche" if trial.is_avalanche else trial.scenario,
-        "offered_rate": trial.expected_rate,
-        "achieved_rate": trial.rate,
-        "rate_unit": "leases/s" if leases else "exchanges/s",
-        "sent": sum(row["sent"] for row in rows),
-        "received": sum(row["received"] for row in rows),
-        "dropped": sum(row["drops"] for row in rows),
-        "malformed": trial.malformed,
-    }
-    if options:
-        said = options.facts() | {"scenario": trial.scenario or options.scenario}
-        said["offered_rate"] = options.offered_rate or trial.expected_rate
-        if trial.command is None:  # `-x a` decodes only some of the options
-            said = {name: value for name, value in said.items() if name not in _OF_A_HEADER}
-        facts |= said
-        if gave_up:  # then its rate tells the time, unless that includes a wait
-            is_needed = options.wait_s and _is_loss_known(trial, options)
-            facts["duration_s"] = _sent_for_s(trial, options) if is_needed else None
-    if trial.is_avalanche:
-        facts["offered_rate"] = None  # perfdhcp prints -r as the expected rate, but all clients start at once
-    return facts
+    def _has_drops(self) -> bool:
+        return any(row["drops"] for row in self.rows)
 
+    def _is_loss_known(self, options: Options) -> bool:
+        """Return whether a trial that -D ended lost something after the drop time, rather than under way."""
+        waited_s = self._sent_for_s(options) + options.wait_s
+        return self._has_drops() and waited_s >= (options.drop_times_s[0] or 0)
 
-def _gave_up(trial: Process, options: Options) -> bool:
-    """Return whether -D ended the trial early: it ran for less than its period and the wait, which then overlap."""
-    planned = (options.offered_rate or 0) * (options.duration_s or math.inf)
-    if not options.most_drops or trial.exchanges[0]["sent"] >= _NEARLY_ALL * planned:
-        return False
-    if trial.rate and options.duration_s and _ran_s(trial) >= options.duration_s + options.wait_s - _PRINTED_S:
-        return False
-    # what is answered while it waits is no drop any more
-    return any(row["drops"] for row in trial.exchanges) or bool(options.duration_s and options.wait_s)
+    def _sent_for_s(self, options: Options) -> float:
+        """Return how long a trial sent that -D ended: perfdhcp sends its rate x the period - 1."""
+        return float((self.rows[0]["sent"] + 1) / options.offered_rate) if options.offered_rate else self._ran_s()
 
+    def _ran_s(self) -> float:
+        """Return how long a trial ran, waiting included: the basis of its rate."""
+        return float(self.rows[:2][-1]["received"] / (self.trial.rate or math.inf))
 
-def _is_loss_known(trial: Process, options: Options) -> bool:
-    """Return whether a trial that -D ended lost something after the drop time, rather than under way."""
-    waited_s = _sent_for_s(trial, options) + options.wait_s
-    return any(row["drops"] for row in trial.exchanges) and waited_s >= (options.drop_times_s[0] or 0)
+    def _notes(self) -> Iterator[str]:
+        """Yield notes about events in the trial and about missing figures."""
+        trial, options = self.trial, self.options
+        if trial.command is None:
+            yield UNKNOWN_OPTIONS
+        if trial.interrupted:
+            yield "The trial was interrupted by Ctrl-C."
+        elif options and self.stopped:
+            yield f"The trial was stopped after {self._ran_s():.3g} of {options.duration_s:g} s."
+        if max(trial.interim_lines, len(trial.observations)) >= MAX_SERIES:
+            yield f"Only the first {MAX_SERIES} interim lines and packets are kept."
+        if trial.is_avalanche and self._has_drops():
+            yield "The avalanche was interrupted before all clients had their answers."
+        if options and self.gave_up:
+            yield f"It ended early: -D allows {' and '.join(options.most_drops)} drops."
+        if options and options.ignored:
+            yield f"The avalanche scenario ignores {', '.join(options.ignored)}."
+        if count := trial.malformed or trial.incorrect.count:
+            yield f"{count} malformed packets came in{trial.incorrect.mentioned}."
+        if count := trial.failed.count:
+            yield f"{count} packets could not be received{trial.failed.mentioned}."
+        for row in self.rows:
+            name, printed = row["exchange"], row["drop_ratio_printed"]
+            if printed is not None and row["drop_ratio"] is None:
+                yield f"The drops ratio of {name} is {printed}, not a number: {row['sent']} sent."
+            if row["min_delay_ms"] is None and name != "RELEASE":  # which has no answer
+                yield f"{name} has no delays (min delay inf or n/a): no answer was received."
 
-
-def _sent_for_s(trial: Process, options: Options) -> float:
-    """Return how long a trial sent that -D ended: perfdhcp sends its rate x the period - 1."""
-    return float((trial.exchanges[0]["sent"] + 1) / options.offered_rate) if options.offered_rate else _ran_s(trial)
-
-
-def _ran_s(trial: Process) -> float:
-    """Return how long a trial ran, waiting included: the basis of its rate."""
-    return float(trial.exchanges[:2][-1]["received"] / (trial.rate or math.inf))
-
-
-def _notes(trial: Process, options: Options | None, *, gave_up: bool, stopped: bool) -> list[str]:
-    """Return notes about events in the trial and about missing figures."""
-    notes = []
-    if trial.command is None:
-        notes.append(UNKNOWN_OPTIONS)
-    if trial.interrupted:
-        notes.append("The trial was interrupted by Ctrl-C.")
-    elif options and stopped:
-        notes.append(f"The trial was stopped after {_ran_s(trial):.3g} of {options.duration_s:g} s.")
-    if max(trial.interim_lines, len(trial.observations)) >= MAX_SERIES:
-        notes.append(f"Only the first {MAX_SERIES} interim lines and packets are kept.")
-    if trial.is_avalanche and any(row["drops"] for row in trial.exchanges):
-        notes.append("The avalanche was interrupted before all clients had their answers.")
-    if options and gave_up:
-        notes.append(f"It ended early: -D allows {' and '.join(options.most_drops)} drops.")
-    if options and options.ignored:
-        notes.append(f"The avalanche scenario ignores {', '.join(options.ignored)}.")
-    if count := trial.malformed or trial.incorrect.count:
-        notes.append(f"{count} malformed packets came in{trial.incorrect.mentioned}.")
-    if count := trial.failed.count:
-        notes.append(f"{count} packets could not be received{trial.failed.mentioned}.")
-    for row in trial.exchanges:
-        name, printed = row["exchange"], row["drop_ratio_printed"]
-        if printed is not None and row["drop_ratio"] is None:
-            notes.append(f"The drops ratio of {name} is {printed}, not a number: {row['sent']} sent.")
-        if row["min_delay_ms"] is None and name != "RELEASE":  # which has no answer
-            notes.append(f"{name} has no delays (min delay inf or n/a): no answer was received.")
-    return notes
-
-
-def _strange_lines(trial: Process, options: Options | None) -> list[str]:
-    """Note the lines that were not understood; a wrapped command may print anything."""
-    if options and options.wrapped:
-        return []
-    strange = trial.strange
-    warnings = [f"Line {number} is not understood: {quote(text)}." for number, text in strange.first]
-    if more := strange.count - len(strange.first):
-        warnings.append(f"{more} more lines are not understood, the last one is line {strange.last}.")
-    return warnings
+    def _strange_lines(self) -> Iterator[str]:
+        """Note the lines that were not understood; a wrapped command may print anything."""
+        strange = self.trial.strange
+        if self.options and self.options.wrapped:
+            return
+        yield from (f"Line {number} is not understood: {quote(text)}." for number, text in strange.first)
+        if more := strange.count - len(strange.first):
+            yield f"{more} more lines are not understood, the last one is line {strange.last}."
 
 
 def _reject(trial: Process) -> Reject:
