@@ -32,12 +32,6 @@ def sniff(head: bytes) -> bool:
     return bool(_VLAN.match(head_text(head))) or throughput.has_table(head, _is_header)
 
 
-def _read(text: bytes) -> Parts:
-    if _VLAN.match(text[:1000].decode("utf-8", "replace")):
-        return _hosts(text)
-    return throughput.each_table(text, _is_header, _realtime, None)
-
-
 def _is_header(columns: throughput.Columns) -> bool:
     return columns.keys[:1] == [("secondselapsed", "")]
 
@@ -120,6 +114,11 @@ def _host(trial: throughput.Trial, label: str, table: throughput.Table, row: thr
     if bits and received is not None and bits > 8 * received:
         trial.warnings.append(f"{label} has more goodput than bytes: {bits:.15g} bit of {received:.15g} bytes.")
     return None
+
+
+def _read(text: bytes) -> Parts:
+    of_hosts = _VLAN.match(text[:1000].decode("utf-8", "replace"))
+    return _hosts(text) if of_hosts else throughput.each_table(text, _is_header, _realtime, None)
 
 
 parse = throughput.accounted(_read, _EXPECTED)

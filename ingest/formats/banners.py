@@ -6,7 +6,7 @@ They are titles, lines of a name and its value, headings of Markdown and HTML, a
 import json
 import re
 from bisect import bisect_left
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, islice, pairwise, takewhile
@@ -74,6 +74,7 @@ _NO_NAMES: Final = frozenset(
 _SAID: Final = frozenset({"backend", "threading", "threads", "ha_mode", "product_version"})
 _SWITCH: Final = re.compile(r"\b(?:chang|mov|switch)\w*\b.*\bto\b", re.IGNORECASE)
 _ENDED: Final = re.compile(rf"\b{_OVER}", re.IGNORECASE)
+_RATE: Final = re.compile(r"(?<![\w.])\d{1,12}(?:\.\d{1,6})?(?![\d.]?\d)")
 _COMMAND: Final = re.compile(  # of a shell, or a mere time
     rf"\++ \S|\$ |[\w.-]+@[\w.-]+:\S{{0,200}}[#$] |\[[\w.-]+@[^\]]{{1,200}}\][#$] |{_TIMED}[ \t]*\Z"
 )
@@ -137,17 +138,13 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
     if not any(found):
         if all(report.line < 2 for report in reports):
             return found
-        above = _above_each(unpack(data, MAX_TEXT_BYTES)[0], reports)
-        found = [f"{writer} {words}".strip() for writer, words in zip(_writers(reports), above, strict=True)]
+        found = _above_each(unpack(data, MAX_TEXT_BYTES)[0], reports)
+        writers = [report.within.writer for report in reports]
+        if len(counts := Counter(writers)) > 1 and min(counts.values()) > 1:  # each wrote several
+            found = [
+                f"{_words(_PROCESS.sub(' ', who))} {words}".strip() for who, words in zip(writers, found, strict=True)
+            ]
     return _with_servers(found, map(_target, reports))
-
-
-def _writers(reports: Sequence[Report]) -> list[str]:
-    """Return the words of the programs or hosts in a log that wrote the reports, if each wrote several."""
-    writers = [report.within.writer for report in reports]
-    counts = Counter(writers)
-    is_told = len(counts) > 1 and min(counts.values()) > 1
-    return [_words(_PROCESS.sub(" ", writer)) if is_told else "" for writer in writers]
 
 
 def _above_each(text: bytes, reports: Sequence[Report]) -> list[str]:
@@ -187,6 +184,10 @@ def _titled(places: Sequence[_Place], blocks: Sequence[tuple[int, int, str]]) ->
     return found
 
 
+def _clear(lines: Iterable[str]) -> dict[str, _Clear]:
+    return dict(ChainMap(*map(_clear_words, lines)))  # the nearest first
+
+
 def _said(places: Sequence[_Place], below: Sequence[_Place]) -> list[str]:
     """Return the clear words between the reports, each for all reports below until another: `Switching to mysql`.
 
@@ -201,14 +202,6 @@ def _said(places: Sequence[_Place], below: Sequence[_Place]) -> list[str]:
     for each in clear:
         own |= {column: said.word for column, said in each.items() if column in told or said.is_switch}
         found.append(" ".join(dict.fromkeys(own.values())))
-    return found
-
-
-def _clear(lines: Iterable[str]) -> dict[str, _Clear]:
-    """Return what lines say in clear words, by column, the nearest first."""
-    found: dict[str, _Clear] = {}
-    for line in lines:
-        found = _clear_words(line) | found
     return found
 
 
@@ -227,7 +220,7 @@ def _place(report: Report, lines: Sequence[bytes], begin: int = 0) -> _Place:
     """Return the place of a report, or one below it, before the line `begin`."""
     line, top = begin or report.line, report.line if begin else 0
     rate, above = report.facts.get("offered_rate"), _above(lines[max(line - _SAMPLE, top) : line])
-    nearest, has_rate = above[0], rate in _rates(above[0])
+    nearest, has_rate = above[0], rate in map(float, _RATE.findall(above[0]))
     is_clear = _TITLE.fullmatch(nearest.rstrip(_MARKS)) or any(form.fullmatch(nearest) for form in _CLEAR)
     may_announce = has_rate and not is_clear and not _NO_ANNOUNCEMENT.search(nearest)
     return _Place(line, rate, above, has_rate, may_announce)
@@ -295,7 +288,3 @@ def _without_elements(line: str) -> str:
 def _words(banner: str) -> str:
     """Return the words of a banner that may tell of the set-up, the rate or the repetition."""
     return " ".join(word for word in _OTHER.sub(" ", banner).split() if word.lower() not in _NO_NAMES)
-
-
-def _rates(line: str) -> set[float]:
-    return {float(number) for number in re.findall(r"(?<![\w.])\d{1,12}(?:\.\d{1,6})?(?![\d.]?\d)", line)}

@@ -23,7 +23,7 @@ from dropline.ingest.formats.text import (
     number,
     unpack,
 )
-from dropline.ingest.formats.text_run import line_starts, rule_table, skip
+from dropline.ingest.formats.text_run import line_starts, rule_table, skip, store
 
 NAME = "dnspyre"
 
@@ -89,10 +89,10 @@ class _Run(TableRun):
             return self._take_json(said)
         return super().take(line)
 
-    def _use(self, hostnames: str) -> None:
-        self.hostnames = count(hostnames)
-
-    rules = (*rule_table({r"Using (\d{1,18}) hostnames": _use, r"Progress:.*": skip}), *TableRun.rules)
+    rules = (
+        *rule_table({r"Using (\d{1,18}) hostnames": store("hostnames", count), "Progress:.*": skip}),
+        *TableRun.rules,
+    )
 
     def _take_json(self, said: dict[str, Any]) -> bool:
         report = Node(said)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
 from dropline.ingest.formats.text import count, head_text, is_marked, number, plural
-from dropline.ingest.formats.text_run import Result, TextRun, fail, line_starts, rule_table, skip
+from dropline.ingest.formats.text_run import Result, TextRun, fail, line_starts, rule_table, skip, store
 
 NAME = "dnstrace"
 
@@ -87,9 +87,6 @@ class TableRun(TextRun):
             rates += [(number(each[1]) or 0.0) * (count(clients) or 0)] if each else []
             self.facts["offered_rate"] = min(rates, default=None)
 
-    def _cancel(self) -> None:
-        self.interrupted = True
-
     def _begin_section(self, name: str, datapoints: str | None) -> None:
         self.section = name
         if name == "DNS timings":
@@ -136,7 +133,7 @@ class TableRun(TextRun):
             r"\S+ +\|.*\| +\d+|LATENCY +\|.*|[+-]-+.*": lambda run: run.section == "DNS distribution",
             r"(\S{1,40}):\s+(\S.*)": _row,
             r"Benchmarking (\S+) via (.{1,40}) with (\d{1,9}) conn?current requests ?(?:\(limited to (.*)\))?": _begin,
-            r"Cancelling benchmark.*": _cancel,
+            r"Cancelling benchmark.*": store("interrupted", lambda: True),
             r"(DNS response codes|DNS question types|DoH HTTP response status codes|DNS timings|DNS distribution"
             r"|Top errors)(?:, (\d{1,18}) datapoints|:)?": _begin_section,
             r"DNS distribution written to .*": skip,

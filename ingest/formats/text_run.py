@@ -52,6 +52,11 @@ def detail(*names: str) -> Action:
     return lambda run, *groups: run.details.update(zip(names, groups, strict=True))
 
 
+def store(name: str, convert: Callable[..., object]) -> Action:
+    """Return the action that sets an attribute of the run from the groups."""
+    return lambda run, *groups: setattr(run, name, convert(*groups))
+
+
 def skip(*_: object) -> None:
     """Do nothing: the line is the tool's and says nothing that is kept."""
 
