@@ -72,11 +72,8 @@ def _trial(polls: list[throughput.Record], faults: list[Reject], repetition: int
     trial.details |= {
         "counted": "transactions",
         "desired_load": desired,
-        "direction_scope": "one_way" if unit == throughput.MBITS else None,
-        "load_layer": "L2 without FCS" if unit == throughput.MBITS else None,
-        "run": last.words("runid"),
-        "state": last.words("state"),
-        "test": last.words("testname"),
+        **({"direction_scope": "one_way", "load_layer": "L2 without FCS"} if unit == throughput.MBITS else {}),
+        **{"run": last.words("runid"), "state": last.words("state"), "test": last.words("testname")},
     }
     return trial.conclude()
 

@@ -21,16 +21,13 @@ _NUMBERS: Final = ("trial", "framesize", "iteration")
 
 def _trials(table: Table) -> Parts:
     records, faults = table.records()
-    groups = groupby(records, _identity if "txport" in table.columns.names else lambda record: (record.line,))
+    is_by_flow = "txport" in table.columns.names
+    groups = groupby(records, lambda each: (*map(each.number, _NUMBERS),) if is_by_flow else (each.line,))
     several = several_trials(record.get("trial") for record in records)
     parts = [*faults, *(_trial(list(group), several=several) for _, group in groups)]
     if not table.rows:
         parts.append(Reject(table.line, "header without rows", "export the results after the test has ended"))
     yield from sorted(parts, key=lambda part: part.line)
-
-
-def _identity(record: Record) -> tuple[float | None, ...]:
-    return tuple(map(record.number, _NUMBERS))
 
 
 def _trial(records: list[Record], *, several: bool) -> Report | Reject:

@@ -26,8 +26,7 @@ _PLOT: Final = "# time target_qps "
 _ROW: Final = re.compile(r"\d{1,9}\.\d{3}(?: +\d{1,15}\.\d+){5,9}", re.ASCII)
 # Column of the plot -> metric, unit, factor.
 _COLUMNS: Final = {
-    "target_qps": ("target_rate", "queries/s", 1),
-    "actual_qps": ("send_rate", "queries/s", 1),
+    **{"target_qps": ("target_rate", "queries/s", 1), "actual_qps": ("send_rate", "queries/s", 1)},
     "responses_per_sec": ("response_rate", "queries/s", 1),
     "failures_per_sec": ("failure_rate", "queries/s", 1),
     "avg_latency": ("latency_avg", "ms", 1000),
@@ -84,7 +83,11 @@ class _Run(PerfRun):
         if self.has(*COUNTED, "Maximum throughput"):
             return self._report()
         if self.rates and self.facts["command"] is None and not self.error:
-            return self._plot()
+            plot = "This is the plot of a run (-P): what was sent and lost in total is in resperf's report."
+            self.warnings.append(plot)
+            self.details["plot"] = True
+            self._judge_plot()
+            return self.report(completed=False)
         return self.reject()
 
     def _report(self) -> Result:
@@ -129,18 +132,10 @@ class _Run(PerfRun):
         ]
         self.facts["method"] = "; ".join(words)
 
-    def _plot(self) -> Result:
-        self.warnings.append("This is the plot of a run (-P): what was sent and lost in total is in resperf's report.")
-        self.details["plot"] = True
-        self._judge_plot()
-        return self.report(completed=False)
-
     def _judge_plot(self) -> None:
-        if not self.rates:
-            return
-        if not any(self.rates):
+        if self.rates and not any(self.rates):
             self.warnings.append("No query was answered in any bucket: is the server up?")
-        elif max(self.rates) in self.rates[-2:]:
+        elif self.rates and max(self.rates) in self.rates[-2:]:
             self.warnings.append("The best bucket is one of the last two: the ramp ended first.")
 
 

@@ -20,8 +20,7 @@ _SIZES: Final = frozenset({"configuredframesize", "framesize"})
 _SENT: Final = frozenset({"txframecount", "txsigframecount", "txsignatureframecount"})
 _SUMMARY: Final = frozenset({"snapshotname", "aggofferedload", "aggforwardingrate", "txcount", "rxcount"})
 _TESTS: Final = {
-    "optimallearningrate": "RFC 2889",
-    "burstsize": "RFC 2544 back to back",
+    **{"optimallearningrate": "RFC 2889", "burstsize": "RFC 2544 back to back"},
     "throughput": "RFC 2544 throughput",
 }
 _ANSWER: Final = re.compile(r"-Columns\s+\{")
@@ -33,12 +32,6 @@ _WORD: Final = re.compile(r"\{([^{}]*)\}|([^\s{}]+)")
 def sniff(head: bytes) -> bool:
     """Return whether `head`, the first 64 KiB of a file or all of it, is such a table."""
     return throughput.has_table(head, _is_header) or _is_answer(head_text(head))
-
-
-def _read(text: bytes) -> Parts:
-    if _is_answer(text[:65536].decode("utf-8", "replace")):
-        return _read_answers(text.decode("utf-8", "replace"))
-    return throughput.each_table(text, _is_header, _rows, _EXPECTED)
 
 
 def _rows(table: throughput.Table) -> Parts:
@@ -117,6 +110,12 @@ def _read_answers(text: str) -> Parts:
 
 def _words(text: str) -> list[str]:
     return [braced or bare for braced, bare in _WORD.findall(text)]
+
+
+def _read(text: bytes) -> Parts:
+    if _is_answer(text[:65536].decode("utf-8", "replace")):
+        return _read_answers(text.decode("utf-8", "replace"))
+    return throughput.each_table(text, _is_header, _rows, _EXPECTED)
 
 
 parse = throughput.accounted(_read, _EXPECTED)

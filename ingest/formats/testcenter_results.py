@@ -66,6 +66,10 @@ def parse(data: bytes) -> Parts:
 
 @contextmanager
 def _opened(content: bytes) -> Iterator[sqlite3.Connection]:
+    def may_only_read(action: int, first: str | None, second: str | None, *_: str | None) -> int:
+        probes = action == sqlite3.SQLITE_PRAGMA and first == "table_info" and second is not None
+        return sqlite3.SQLITE_OK if action in _ALLOWED or probes else sqlite3.SQLITE_DENY
+
     # An in-memory database has no write-ahead log; the header must not ask for one.
     content = content[:18] + b"\1\1" + content[20:]
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
@@ -76,15 +80,10 @@ def _opened(content: bytes) -> Iterator[sqlite3.Connection]:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE_BYTES)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
-        connection.set_authorizer(_may_only_read)
+        connection.set_authorizer(may_only_read)
         end = time.monotonic() + _SECONDS
         connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS_BETWEEN_CHECKS)
         yield connection
-
-
-def _may_only_read(action: int, first: str | None, second: str | None, _base: str | None, _cause: str | None) -> int:
-    probes = action == sqlite3.SQLITE_PRAGMA and first == "table_info" and second is not None
-    return sqlite3.SQLITE_OK if action in _ALLOWED or probes else sqlite3.SQLITE_DENY
 
 
 def _read(connection: sqlite3.Connection) -> Parts:
@@ -160,29 +159,19 @@ def _end_of_test(load: Load, sent_table: str, received_table: str) -> Report | R
         trial.facts["received"] = 0
     ports = {record.get("portname" if streams else "parenthnd") for record in sent}
     trial.details |= {"direction_scope": "sum_both", "ports_tx": len(ports)}
-    _describe_bits(trial, sent, "sent")
-    _describe_bits(trial, received, "received")
-    _describe_streams(trial, sent, received)
-    saves = load("DataSet")
-    trial.details["saved_at"] = next((r.words("createdtime") for r in saves if r.whole("id") == data_set), None)
-    if len(saves) > 1:
-        trial.warnings.append(f"The newest of {len(saves)} data sets is read; the others are older saves.")
-    return trial.conclude()
-
-
-def _describe_bits(trial: Trial, records: list[Record], side: str) -> None:
-    if octets := _total(records, "octetcount", "totaloctetcount"):
-        trial.details[f"{side}_l2_bits"] = octets * 8
-    if bits := _total(records, "l1bitcount"):
-        trial.details[f"{side}_l1_bits"] = bits
-
-
-def _describe_streams(trial: Trial, sent: list[Record], received: list[Record]) -> None:
+    for side, records in (("sent", sent), ("received", received)):
+        bits = {"l2": (_total(records, "octetcount", "totaloctetcount") or 0) * 8, "l1": _total(records, "l1bitcount")}
+        trial.details |= {f"{side}_{layer}_bits": count for layer, count in bits.items() if count}
     names = {record.whole("streamid"): record.words("streamblockname") for record in sent}
     for record in received:
         label = names.get(record.whole("comp32"))
         trial.latency(record, "us", label)
         trial.observe("dropped_by_sequence", record.whole("droppedframecount"), "frames", label)
+    saves = load("DataSet")
+    trial.details["saved_at"] = next((r.words("createdtime") for r in saves if r.whole("id") == data_set), None)
+    if len(saves) > 1:
+        trial.warnings.append(f"The newest of {len(saves)} data sets is read; the others are older saves.")
+    return trial.conclude()
 
 
 def _total(records: list[Record], *names: str) -> int | None:
