@@ -29,21 +29,14 @@ def _read(text: bytes) -> Found:
         if line.startswith("#"):
             host = match[1] if (match := _SERVER.match(line)) else host
             return []
-        sample = _sample(line.split("\t"), host)
-        return [sample] if sample else None
+        cells = line.split("\t")
+        at, latency, status = (instant(cells[0]), *cells[3:]) if len(cells) == 5 else (None, "", "")
+        if at and status == "ok" and (value := real(latency)) is not None:
+            return [Sample(at, "probe_latency", value, "ms", host=host)]
+        is_failure = at and _FAILURE.fullmatch(status)
+        return [Sample(at, "probe_failure", 1.0, "probes", status, host)] if is_failure else None
 
     return each_line(text, samples, _EXPECTED)
-
-
-def _sample(cells: list[str], host: str | None) -> Sample | None:
-    if len(cells) != 5 or not (at := instant(cells[0])):
-        return None
-    latency, status = cells[3:]
-    if status == "ok" and (value := real(latency)) is not None:
-        return Sample(at, "probe_latency", value, "ms", host=host)
-    if _FAILURE.fullmatch(status):
-        return Sample(at, "probe_failure", 1.0, "probes", status, host)
-    return None
 
 
 sniff = begins(_BEGIN)

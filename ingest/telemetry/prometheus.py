@@ -61,12 +61,6 @@ def unit(metric: str) -> str | None:
     return {"seconds": "s", "bytes": "bytes"}[match[1]] if match else None
 
 
-def _read(text: bytes) -> Found:
-    if text[:100].lstrip().startswith(b"{"):
-        return in_documents(text, _answer)
-    return each_line(text, _exposed, 'expected `name{label="value"} value`, as a /metrics page has it')
-
-
 def _exposed(line: str) -> list[Sample] | None:
     if line.startswith("#"):
         return []
@@ -94,13 +88,19 @@ def _host(instance: str | None) -> str | None:
     return (instance.rpartition(":")[0] or instance) if instance else None
 
 
+def _read(text: bytes) -> Found:
+    if text[:100].lstrip().startswith(b"{"):
+        return in_documents(text, _answer)
+    return each_line(text, _exposed, 'expected `name{label="value"} value`, as a /metrics page has it')
+
+
 def _answer(line: int, answer: Node) -> Found:
-    if answer.get("status") != "success":
+    if answer.get("status") == "success":
+        for result in answer.items("data.result"):
+            yield from _result(line, result)
+    else:
         reason = f"the query failed: {quote(str(answer.get('error')))}"
         yield Reject(line, reason, "repair the query and save its answer again")
-        return
-    for result in answer.items("data.result"):
-        yield from _result(line, result)
 
 
 def _result(line: int, result: Node) -> Found:

@@ -84,8 +84,13 @@ def _head(cells: list[str]) -> _Head | None:
 
 
 def _row(line: int, at: datetime, head: _Head, cells: list[str]) -> Found:
-    wide = zip(head.series, cells[1:], strict=True)
-    for (metric, label, host), cell in wide if head.value is None else [(_long(head, cells), cells[head.value])]:
+    told = zip(head.series, cells[1:], strict=False)  # of a wide table
+    if head.value is not None:
+        name = cells[head.name] if head.name is not None else UNNAMED
+        others = {head.time, head.value, head.name}
+        labels = {head.cells[place]: cell for place, cell in enumerate(cells) if cell and place not in others}
+        told = zip([series(name) or labelled(labels | {"__name__": name})], [cells[head.value]], strict=True)
+    for (metric, label, host), cell in told:
         if cell.lower() in _ABSENT:
             continue
         match = _WITH_UNIT.fullmatch(cell)
@@ -94,15 +99,6 @@ def _row(line: int, at: datetime, head: _Head, cells: list[str]) -> Found:
             yield Reject(line, f"not a value: {quote(cell)} of {quote(metric)}", _EXPECTED)
         else:
             yield Sample(at, metric, value, match[2].strip() if match else unit(metric), label, host)
-
-
-def _long(head: _Head, cells: list[str]) -> tuple[str, str | None, str | None]:
-    name = cells[head.name] if head.name is not None else UNNAMED
-    if found := series(name):
-        return found
-    others = {head.time, head.value, head.name}
-    labels = {head.cells[place]: cell for place, cell in enumerate(cells) if cell and place not in others}
-    return labelled(labels | {"__name__": name})
 
 
 parse = accounted(_read, _EXPECTED)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from dropline.ingest.formats import Reject, Row
 from dropline.ingest.formats.json_documents import Node, in_documents
@@ -38,23 +38,19 @@ _COUNTS: Final = frozenset({"blg_len"})
 
 def _hosts(line: int, document: Node) -> Found:
     for host in document.items("sysstat.hosts"):
-        name, local = words(host.get("nodename")), 0
+        name, local, last = words(host.get("nodename")), 0, None
         for statistics in map(mapping, host.values("statistics")):
-            if at := _instant(mapping(statistics.get("timestamp"))):
+            said = statistics.get("timestamp")
+            told = mapping(said)
+            is_utc = told.get("utc") == 1 or str(told.get("tz")) in _CLOCK_NAMES
+            clock = str(told.get("time")).replace("-", ":")
+            if is_utc and (at := instant(f"{told.get('date')}T{clock}+00:00")):
                 yield from _sections(at, name, statistics)
             else:
-                local += 1
-                said = statistics.get("timestamp")
+                local, last = local + 1, said
         if local:
-            reason = f"{local} statistics of {quote(str(name))} have no time in UTC, the last one {quote(str(said))}"
+            reason = f"{local} statistics of {quote(str(name))} have no time in UTC, the last one {quote(str(last))}"
             yield Reject(line, reason, "export what sar recorded with `sadf -j`, without -T and -t")
-
-
-def _instant(timestamp: Row) -> datetime | None:
-    if timestamp.get("utc") != 1 and str(timestamp.get("tz")) not in _CLOCK_NAMES:
-        return None
-    clock = str(timestamp.get("time")).replace("-", ":")
-    return instant(f"{timestamp.get('date')}T{clock}+00:00")
 
 
 def _sections(at: datetime, host: str | None, statistics: Row) -> Iterator[Sample]:
@@ -64,28 +60,20 @@ def _sections(at: datetime, host: str | None, statistics: Row) -> Iterator[Sampl
         section, value = pending.pop()
         inner = []
         for row in map(mapping, items(value) or [value]):
-            label = words(" ".join(_identifiers(row)))
+            label = words(" ".join(str(cell) for field, cell in row.items() if _identifies(field, cell)))
             for field, cell in row.items():
                 if isinstance(cell, dict | list):
                     inner.append((field, cell))
                 elif field not in _IDENTIFIERS and (number := real(cell)) is not None:
-                    yield Sample(at, words(f"sar.{section}.{field}") or "", number, _unit(section, field), label, host)
+                    unit = None if field in _COUNTS else _UNITS.get(section)  # where sar(1) is unambiguous
+                    unit = "kB/s" if section == "net-dev" and field.endswith("kB") else unit
+                    unit = "%" if field.endswith("-percent") else unit
+                    yield Sample(at, words(f"sar.{section}.{field}") or "", number, unit, label, host)
         pending += reversed(inner)
 
 
-def _identifiers(row: Row) -> Iterator[str]:
-    for field, cell in row.items():
-        if isinstance(cell, str) or (field in _IDENTIFIERS and real(cell) is not None):
-            yield str(cell)
-
-
-def _unit(section: str, field: str) -> str | None:
-    """Return the unit of a field where sar(1) is unambiguous."""
-    if field.endswith("-percent"):
-        return "%"
-    if section == "net-dev" and field.endswith("kB"):
-        return "kB/s"
-    return None if field in _COUNTS else _UNITS.get(section)
+def _identifies(field: str, cell: Any) -> bool:
+    return isinstance(cell, str) or (field in _IDENTIFIERS and real(cell) is not None)
 
 
 sniff = begins(_BEGIN)
