@@ -86,7 +86,8 @@ def record(project: Path, places: Places, told: Iterable[tuple[str, str]], resul
             statements[name].append(statement)
     nodes = []
     for name, each in statements.items():
-        node, python = made.get(name), ""
+        node: Any = made.get(name)
+        python = ""
         if getattr(node, "language", "") == "python":  # its code, its references, and the code that stores its rows
             python = (places.work / "target/run" / node.package_name / node.original_file_path).read_text("utf-8")
         parents = getattr(getattr(node, "depends_on", None), "nodes", ())  # a seed depends on macros only

@@ -164,9 +164,8 @@ def exit_code(judged: Iterable[Judged]) -> int:
 
 def markdown(judged: Sequence[Judged], condition: str) -> str:
     """Return a Markdown table for a pull request."""
-    rows = [
-        f"| {each.pair.configuration} | {each.pair.runs} | {each.pair.baseline_runs} | {each.says} |" for each in judged
-    ]
+    cells = ((each.pair.configuration, each.pair.runs, each.pair.baseline_runs, each.says) for each in judged)
+    rows = [f"| {' | '.join(map(str, row))} |" for row in cells]
     head = ["| configuration | runs | baseline runs | verdict |", "|---|---|---|---|"]
     said = [each.says.partition(":")[0] for each in judged]
     told = ", ".join(f"{said.count(each)} {each}" for each in ("slower", "cannot tell", "passed") if each in said)
@@ -176,13 +175,8 @@ def markdown(judged: Sequence[Judged], condition: str) -> str:
 def junit(judged: Sequence[Judged], condition: str) -> str:
     """Return JUnit XML: a failure for each slower pair, a skipped test for each undecided one."""
     counts = {verdict: str(sum(each.verdict is verdict for each in judged)) for verdict in Verdict}
-    suite = ElementTree.Element(
-        "testsuite",
-        name=f"dropline gate: {condition}",
-        tests=str(len(judged)),
-        failures=counts[Verdict.SLOWER],
-        skipped=counts[Verdict.UNKNOWN],
-    )
+    counted = {"tests": str(len(judged)), "failures": counts[Verdict.SLOWER], "skipped": counts[Verdict.UNKNOWN]}
+    suite = ElementTree.Element("testsuite", {"name": f"dropline gate: {condition}", **counted})
     for each in judged:
         case = ElementTree.SubElement(suite, "testcase", classname="dropline.gate", name=each.pair.configuration)
         if each.verdict is not Verdict.PASSED:

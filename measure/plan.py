@@ -198,10 +198,9 @@ class Plan(_Strict):
             data = file.read(MAX_BYTES)
         try:
             contents, lines = read_yaml(data, str(path))
+            return cls.model_validate(contents)
         except CampaignError as error:
             raise PlanError(str(error)) from None
-        try:
-            return cls.model_validate(contents)
         except ValidationError as error:
             faults = [explain(fault, lines, str(path), cls) for fault in error.errors()]
             raise PlanError("\n".join(faults)) from None
@@ -211,13 +210,11 @@ class Plan(_Strict):
 def known_goals() -> dict[str, Goal]:
     """Return the warehouse's loss goals by name."""
     with _GOALS.open(encoding="utf-8") as file:
-        return {
-            row["loss_goal"]: Goal(
-                row["loss_goal"], float(row["loss_limit"]), row["loss_basis"], float(row["error_limit"])
-            )
-            for row in csv.DictReader(file)
-            if row["loss_limit"]
-        }
+        rows = [row for row in csv.DictReader(file) if row["loss_limit"]]
+    return {
+        row["loss_goal"]: Goal(row["loss_goal"], float(row["loss_limit"]), row["loss_basis"], float(row["error_limit"]))
+        for row in rows
+    }
 
 
 def begin(product: str, folder: Path) -> Path:

@@ -147,36 +147,28 @@ def _next_of(goal: Goal, steps: Steps, begun_at: float, plan: Plan) -> int | Non
         further = _between(goal, steps, passing, exceeding, plan)
     if further is not None:
         return further
-    if passing is not None and _may_not_pass(steps[passing], goal):
-        return round(passing)
+    if passing is not None:  # one more trial could show that it does not pass
+        is_unsure = not goal.exceed_ratio and len(steps[passing]) < _TRIALS
+        if is_unsure or _is_in_doubt([trial.is_limited for trial in steps[passing]]):
+            return round(passing)
     if exceeding is not None and goal.exceed_ratio and _is_in_doubt([each.exceeds(goal) for each in steps[exceeding]]):
         return round(exceeding)
     return None
 
 
-def _may_not_pass(trials: Sequence[Trial], goal: Goal) -> bool:
-    """Return whether one more trial could show that a passing step does not pass."""
-    return _is_in_doubt([trial.is_limited for trial in trials]) or (not goal.exceed_ratio and len(trials) < _TRIALS)
-
-
 def _between(goal: Goal, steps: Steps, passing: float, exceeding: float, plan: Plan) -> int | None:
     """Return a rate that narrows a bracket, or None if it is narrow enough."""
-    lost = _loss(steps[passing], goal)
-    linear, logarithmic = _shares(lost, _loss(steps[exceeding], goal), goal.limit)
+    lost, lost_above, limit = _loss(steps[passing], goal), _loss(steps[exceeding], goal), goal.limit
+    linear = logarithmic = 0.5  # where the loss reaches the limit; the middle if it is unknown
+    if 0 < limit < lost_above:
+        told = max(lost, number("least_loss", limit))
+        linear, logarithmic = (limit - lost) / (lost_above - lost), math.log(limit / told) / math.log(lost_above / told)
     width = exceeding / passing - 1
     if width <= plan.width and (logarithmic - linear) * width <= _TOLERANCE * plan.width:
         return None
-    cut = logarithmic if lost >= number("least_loss", goal.limit) else 0.5
+    cut = logarithmic if lost >= number("least_loss", limit) else 0.5
     share = min(1 - _NARROWEST_CUT, max(_NARROWEST_CUT, cut))
     return plan.nearest(passing * (exceeding / passing) ** share, passing, exceeding)
-
-
-def _shares(low: float, high: float, limit: float) -> tuple[float, float]:
-    """Return where in a bracket the loss reaches the limit, linearly and by logarithms; the middle if it is unknown."""
-    if not 0 < limit < high:
-        return 0.5, 0.5
-    told = max(low, number("least_loss", limit))
-    return (limit - low) / (high - low), math.log(limit / told) / math.log(high / told)
 
 
 def _is_in_doubt(verdicts: Sequence[bool]) -> bool:

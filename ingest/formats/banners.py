@@ -220,7 +220,7 @@ def _place(report: Report, lines: Sequence[bytes], begin: int = 0) -> _Place:
     """Return the place of a report, or one below it, before the line `begin`."""
     line, top = begin or report.line, report.line if begin else 0
     rate, above = report.facts.get("offered_rate"), _above(lines[max(line - _SAMPLE, top) : line])
-    nearest, has_rate = above[0], rate in map(float, _RATE.findall(above[0]))
+    nearest, has_rate = above[0], rate in {*map(float, _RATE.findall(above[0]))}
     is_clear = _TITLE.fullmatch(nearest.rstrip(_MARKS)) or any(form.fullmatch(nearest) for form in _CLEAR)
     may_announce = has_rate and not is_clear and not _NO_ANNOUNCEMENT.search(nearest)
     return _Place(line, rate, above, has_rate, may_announce)

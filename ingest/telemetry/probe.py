@@ -30,7 +30,8 @@ def _read(text: bytes) -> Found:
             host = match[1] if (match := _SERVER.match(line)) else host
             return []
         cells = line.split("\t")
-        at, latency, status = (instant(cells[0]), *cells[3:]) if len(cells) == 5 else (None, "", "")
+        latency, status = cells[3:] if len(cells) == 5 else ("", "")
+        at = instant(cells[0]) if status else None
         if at and status == "ok" and (value := real(latency)) is not None:
             return [Sample(at, "probe_latency", value, "ms", host=host)]
         is_failure = at and _FAILURE.fullmatch(status)
