@@ -96,19 +96,17 @@ def _trial(line: int, run: Node) -> Trial:
     trial.facts |= {
         "scenario": run.words("test.name"),
         "protocol": next((name for name in ("HTTPS", "HTTP") if kind.upper().startswith(name)), None),
-        "sent": summary.whole("Executed"),
-        "received": summary.whole("Passed"),
-        "dropped": summary.whole("Failed"),
+        **{
+            ours: summary.whole(key)
+            for ours, key in (("sent", "Executed"), ("received", "Passed"), ("dropped", "Failed"))
+        },
         "duration_s": summary.number("Test Duration") or run.number("duration"),
-        "started_at": run.instant("startedAt"),
-        "ended_at": run.instant("finishedAt"),
+        **{"started_at": run.instant("startedAt"), "ended_at": run.instant("finishedAt")},
     }
     trial.details |= {
         "counted": "transactions",
-        "verdict": run.words("grade"),
+        **{"verdict": run.words("grade"), "run": run.words("runId"), "test": run.words("test.name")},
         "score": run.number("score"),
-        "run": run.words("runId"),
-        "test": run.words("test.name"),
         "average_throughput_reported": summary.number("Average Throughput", scale=1e-3),
     }
     if trial.facts["dropped"]:
@@ -154,13 +152,11 @@ def _observe_series(trial: Trial, raw: dict[str, Node]) -> None:
 
 
 def _quantity(name: str) -> tuple[str | None, float]:
-    lower = name.lower()
-    return next(((unit, scale) for word, unit, scale in _QUANTITIES if word.search(lower)), (None, 1.0))
+    return next(((unit, scale) for word, unit, scale in _QUANTITIES if word.search(name.lower())), (None, 1.0))
 
 
 def _samples(series: Node | None, scale: float) -> list[tuple[float, float]]:
-    values = items(series.value) if series else []
-    pairs = [pair for pair in values if isinstance(pair, list) and len(pair) > 1]
+    pairs = (pair for pair in (items(series.value) if series else ()) if isinstance(pair, list) and len(pair) > 1)
     read = [(number(pair[0]), number(pair[1], scale)) for pair in pairs]
     return [(time_s, value) for time_s, value in read if time_s is not None and value is not None]
 

@@ -27,20 +27,14 @@ _MARK: Final = re.compile(
     r"|(?:Generator|Analyzer|RxStream|TxStream)_Results)"
 )
 _KINDS: Final = {
-    "generatorportresults": "Generator",
-    "analyzerportresults": "Analyzer",
-    "rxstreamsummaryresults": "RxStream",
-    "rxstreamblockresults": "RxStream",
-    "rxstreamresults": "RxStream",
-    "txstreamresults": "TxStream",
-    "txstreamblockresults": "TxStream",
+    **{"generatorportresults": "Generator", "analyzerportresults": "Analyzer"},
+    **dict.fromkeys(("rxstreamsummaryresults", "rxstreamblockresults", "rxstreamresults"), "RxStream"),
+    **dict.fromkeys(("txstreamresults", "txstreamblockresults"), "TxStream"),
 }
 # Columns for the frames of a kind: first those with TestCenter's signature, else all frames.
-_SENT: Final[dict[str, tuple[str, ...]]] = {
-    "Generator": ("generatorsigframecount", "totalframecount"),
-    "TxStream": ("framecount",),
-}
-_RECEIVED: Final[dict[str, tuple[str, ...]]] = {
+_Sides = dict[str, tuple[str, ...]]
+_SENT: Final[_Sides] = {"Generator": ("generatorsigframecount", "totalframecount"), "TxStream": ("framecount",)}
+_RECEIVED: Final[_Sides] = {
     "RxStream": ("sigframecount", "framecount"),
     "Analyzer": ("sigframecount", "totalframecount"),
 }
@@ -112,10 +106,9 @@ class _Subscription:
 
     def conclude(self) -> Parts:
         trial = self.trial
+        if not self.last and self.kind:
+            yield Reject(trial.line, "periodic results without a sample", "subscribe again, before the traffic starts")
         if not self.last:
-            if self.kind:
-                hint = "subscribe again, before the traffic starts"
-                yield Reject(trial.line, "periodic results without a sample", hint)
             return
         kinds = sorted({kind for kind, _ in self.last})
         if {*_SENT, *_RECEIVED}.isdisjoint(kinds):
@@ -138,7 +131,7 @@ class _Subscription:
             trial.doubt("Its last sample is incomplete: some ports are missing in it.")
         yield trial.conclude()
 
-    def _total(self, sides: dict[str, tuple[str, ...]]) -> int | None:
+    def _total(self, sides: _Sides) -> int | None:
         """Return the frames of all objects of the kind with values for most ports: a truncated file may lack some."""
         ports = {
             kind: {r.get("resultparent") for (key, _), r in self.last.items() if key == kind and r.whole(*names)}

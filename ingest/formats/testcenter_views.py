@@ -139,11 +139,8 @@ def _sum_up(trial: throughput.Trial, records: list[throughput.Record], *, stream
         trial.facts[fact] = throughput.total(record.number(name, unit="fps") for record in records)
     port = "txport" if "txport" in records[0].columns.names else "txportname" if streams else "portname"
     ports = {record.get(port) for record in records if record.whole(*sides[0])}
-    trial.details |= {
-        "direction_scope": "sum_both",
-        "ports_tx": len(ports),
-        "streams" if streams else "ports": len(records),
-    }
+    trial.details |= {"direction_scope": "sum_both", "ports_tx": len(ports)}
+    trial.details["streams" if streams else "ports"] = len(records)
     for side in ("tx", "rx"):
         for layer, names in (("l1", (f"{side}l1count",)), ("l2", (f"{side}count", f"total{side}count"))):
             if (bits := throughput.total(record.whole(*names, unit="bits") for record in records)) is not None:

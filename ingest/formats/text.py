@@ -10,6 +10,7 @@ import re
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import chain, groupby
@@ -104,8 +105,8 @@ def within(
 ) -> Iterator[Part | Reject]:
     """Yield the results of `read` for the text of `data`, and a reject for damaged compression.
 
-    Accepts UTF-8, UTF-16 with a byte order mark, and these compressed by gzip, xz or bzip2. A text of more than
-    `limit` bytes or `most_lines` lines is one reject with `advice`.
+    Accepts UTF-8 and UTF-16 with a byte order mark, also compressed by gzip, xz or bzip2. A text of more than `limit`
+    bytes or `most_lines` lines is one reject with `advice`.
     """
     text, fault = unpack(data, limit + 1)
     if len(text) > limit:
@@ -181,9 +182,9 @@ def real(value: object) -> float | None:
 
 
 def instant(value: object) -> datetime | None:
-    """Parse a time to UTC: ISO 8601 with a zone, or a count since 1970.
+    """Parse a time to UTC: ISO 8601 with a zone, or a count since 1970 in s, ms, us or ns, distinguished by size.
 
-    A count is in s, ms, us or ns, distinguished by size (1973 to 5138). Returns None for a time without a zone.
+    Returns None for a time without a zone.
     """
     if (count := real(value)) is not None:
         fits = (per_s for per_s in (1, 1e3, 1e6, 1e9) if _EARLIEST_S * per_s <= count < _LATEST_S * per_s)
@@ -240,18 +241,15 @@ def plural(amount: float, noun: str) -> str:
 def without_runs_of_rejects(found: Iterable[Part | Reject], expected: str) -> Iterator[Part | Reject]:
     """Yield everything, with consecutive rejects as one; nothing at all is a reject, too, with the hint `expected`."""
     parts = iter(found)
-    first = next(parts, Reject(1, "there is no result in it", expected))
-    for are_rejects, run in groupby(chain([first], parts), lambda part: isinstance(part, Reject)):
-        if are_rejects:
-            yield _as_one(cast("Iterator[Reject]", run))
-        else:
+    every = chain([next(parts, Reject(1, "there is no result in it", expected))], parts)
+    for are_rejects, run in groupby(every, lambda part: isinstance(part, Reject)):
+        if not are_rejects:
             yield from run
-
-
-def _as_one(rejects: Iterator[Reject]) -> Reject:
-    first, last = next(rejects), deque(enumerate(rejects, 1), maxlen=1)
-    more = "".join(f"; and {number} more up to line {reject.line}" for number, reject in last)
-    return Reject(first.line, first.reason + more, first.hint)
+            continue
+        rejects = cast("Iterator[Reject]", run)
+        first, last = next(rejects), deque(enumerate(rejects, 1), maxlen=1)
+        more = "".join(f"; and {number} more up to line {reject.line}" for number, reject in last)
+        yield replace(first, reason=first.reason + more)
 
 
 def few_rejects(found: Iterator[Part | Reject], advice: str) -> Iterator[Part | Reject]:
