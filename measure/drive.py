@@ -80,8 +80,7 @@ class Seen:
 def measure(plan: Plan, source: Path, folder: Path, say: Callable[[str], None], see: Callable[[Seen], None]) -> Outcome:
     """Carry out `plan`, read from the file `source`; store results in `folder`, and resume an earlier call there.
 
-    `say` is called with remarks, `see` with the progress after each trial.
-    Raises DroplineError after stopping all started processes; Ctrl-C stops them, too.
+    `say` gets remarks, `see` the progress after each trial. Raises DroplineError after stopping all started processes.
     """
     target = Folder(folder)
     with target.alone(), _ended_tidily() as asked:
@@ -316,8 +315,8 @@ def _sentence(found: Capacity) -> str:
 def _ended_tidily() -> Iterator[list[int]]:
     """Treat SIGTERM like Ctrl-C, so that all started processes are stopped; yield the signals so far.
 
-    Libraries swallow what a signal's handler raises within their callbacks, or raise an error of their own, so the
-    signals are also noted.
+    They are also noted, as libraries swallow what a signal's handler raises within their callbacks, or raise another
+    error.
     """
     seen: list[int] = []
 

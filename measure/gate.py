@@ -41,9 +41,9 @@ class Verdict(IntEnum):
 class Pair(NamedTuple):
     """A candidate compared with its baseline: the ratio of their rates, its 95 % interval, its corrected p value.
 
-    Where one ramp ended too soon, there is only one end of the interval. `width_by_steps` is the part of the interval's
-    width, on the log scale, that comes from the distance of the steps, which more runs do not narrow. `outliers` are
-    the runs that do not count, because they failed far below the others.
+    Where one ramp ended too soon, the interval has one end. `width_by_steps` is the part of its width, on the log
+    scale, that comes from the distance of the steps, which more runs do not narrow; `outliers` are runs that failed
+    early, not counted.
     """
 
     configuration: str
@@ -102,8 +102,7 @@ def parsed(condition: str) -> float:
 def judge(ask: Ask, baseline: str, candidate: str | None, drop: float, goal: str | None) -> list[Judged]:
     """Compare every configuration of the candidate with the same one of the baseline; raise CannotTell.
 
-    Both are versions or campaigns; the default candidate is the campaign measured last, the default goal the unit's
-    usual one.
+    Both are versions or campaigns; the default candidate was measured last, the default goal is the unit's usual one.
     """
     _require(goal)
     candidate = candidate or newest(ask, baseline)

@@ -101,8 +101,8 @@ class Dnsblast(Generator):
     def can_send(self, rate: int) -> bool:
         """Return whether dnsblast keeps going at a rate when it is behind.
 
-        Then it waits for (2^64 - queries behind) / rate seconds, as milliseconds in 32 bits: for days, or not at all if
-        that is negative.
+        Then it waits for (2^64 - queries behind) / rate seconds, as ms in 32 bits: for days, or not at all if that is
+        negative.
         """
         waits_ms = (1000 * ((2**64 - behind) // rate) % 2**32 for behind in (1, 3600 * rate))
         return all(wait == 0 or wait >= 2**31 for wait in waits_ms)

@@ -86,10 +86,10 @@ Steps = dict[float, list[Trial]]
 def next_rate(trials: Sequence[Trial], goals: Iterable[Goal], plan: Plan) -> int | None:
     """Return the rate of a run's next trial, or None if every goal, the loosest first, has its bracket.
 
-    The bracket is found by doubling, then narrowed by interpolating the logarithm of the loss, until it is narrow
-    enough and the loss itself gives the same rate: the interval of a build spans both. A failed step is repeated before
-    it bounds a bracket, as is one where the generator sent too little; if two trials disagree, a third decides, like
-    the median in a build. Where no trial may exceed the goal, it is the passing step that must pass three times.
+    The bracket is found by doubling, then narrowed by interpolating the logarithm of the loss, until it is narrow and
+    the loss itself gives the same rate. A failed step is repeated before it bounds a bracket, as is one where the
+    generator sent too little; if two trials disagree, a third decides. Where no trial may exceed the goal, the passing
+    step must pass thrice.
     """
     steps = _steps(trials)
     begun_at = trials[0].rate if trials else 0
