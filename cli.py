@@ -798,14 +798,6 @@ def _fail(message: str, code: int) -> NoReturn:
     raise typer.Exit(code)
 
 
-def _remedy(error: OSError) -> str:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return "Make room on the disk, and run the command again."
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return "The home must be writable: check its permissions, or choose another with --home."
-    return "Check the file or folder, and run the command again."
-
-
 def main() -> None:
     """Run the command line; an expected failure becomes one message and exit code 1."""
     try:
@@ -815,5 +807,10 @@ def main() -> None:
         sys.exit(1)
     except OSError as error:
         told = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else error
-        typer.echo(f"dropline: {told}\n{_remedy(error)} Everything committed before is unchanged.", err=True)
+        remedy = "Check the file or folder, and run the command again."
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            remedy = "Make room on the disk, and run the command again."
+        elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            remedy = "The home must be writable: check its permissions, or choose another with --home."
+        typer.echo(f"dropline: {told}\n{remedy} Everything committed before is unchanged.", err=True)
         sys.exit(1)

@@ -172,7 +172,11 @@ def _build(home: Home, work: Places, say: Progress) -> BuildReport:
         if failures := transform.run(PROJECT, work, shown_rows=SHOWN_ROWS):
             raise DroplineError("\n".join(["What failed in dbt:", *failures, _unchanged(home)]))
     with phases("marts gate"):
-        _write_build_info(work.database, lake.batches(), project)
+        made = [datetime.now(UTC).replace(tzinfo=None), *map(version, ("dropline", "dbt-core")), duckdb.__version__]
+        with duckdb.connect(str(work.database)) as connection:
+            connection.execute(_BUILD_INFO)
+            row = [*made, project, lake.batches()]
+            connection.execute("insert into build_info values (?, ?, ?, ?, ?, ?)", row)
         found = check_marts(work.database, work.lake, home.quality, progress=say)
         _stop_if_critical(home, "warehouse", found)
     with phases("publish"):
@@ -217,28 +221,18 @@ def _listed(place: str, findings: Sequence[Finding]) -> list[str]:
     for code, rows in Counter(finding.finding for finding in findings).items():
         lines.append(f"{code}: {rows} rows of the {place} fail. {reason_of(code)}")
         shown = [finding for finding in findings if finding.finding == code][:SHOWN_ROWS]
-        lines += [f"    {_subject(finding)}: {finding.detail}" for finding in shown]
+        for each in shown:
+            values = (each.trial_id, each.source_path, each.campaign, each.configuration_id)
+            parts = zip(("trial", "file", "campaign", "configuration"), values, strict=True)
+            subject = ", ".join(f"{name} {value}" for name, value in parts if value) or "all"
+            lines.append(f"    {subject}: {each.detail}")
         lines += [f"    and {rows - len(shown)} more"] if rows > len(shown) else []
     return lines
-
-
-def _subject(finding: Finding) -> str:
-    values = (finding.trial_id, finding.source_path, finding.campaign, finding.configuration_id)
-    parts = zip(("trial", "file", "campaign", "configuration"), values, strict=True)
-    return ", ".join(f"{name} {value}" for name, value in parts if value) or "all"
 
 
 def _unchanged(home: Home) -> str:
     kept = home.warehouse.exists()
     return f"The old warehouse stays as it is: {home.warehouse}" if kept else "There is no warehouse yet."
-
-
-def _write_build_info(database: Path, batches: Sequence[str], project: str) -> None:
-    built_at = datetime.now(UTC).replace(tzinfo=None)
-    with duckdb.connect(str(database)) as connection:
-        connection.execute(_BUILD_INFO)
-        row = [built_at, version("dropline"), version("dbt-core"), duckdb.__version__, project, batches]
-        connection.execute("insert into build_info values (?, ?, ?, ?, ?, ?)", row)
 
 
 def _project_sha256() -> str:

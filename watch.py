@@ -42,7 +42,10 @@ def watch(home: Home, folder: Path, settle_s: float) -> Iterator[str]:
         else:
             news = f"{counted(summary.ingested, 'file', 'files')}, {counted(summary.trials, 'trial', 'trials')}"
             took = f"published in {time.perf_counter() - began:.1f} s"
-            yield "; ".join([f"{datetime.now():%H:%M:%S}  {news}, {took}", *_figures(home, summary.batch)])
+            figures = ask(Warehouse.open(home.warehouse), "batch_figures", batch=summary.batch)["figure"].to_pylist()
+            more = [f"and {len(figures) - _SHOWN_FIGURES} more"] if len(figures) > _SHOWN_FIGURES else []
+            shown = [*map(printable, figures[:_SHOWN_FIGURES]), *more]
+            yield "; ".join([f"{datetime.now():%H:%M:%S}  {news}, {took}", *shown])
 
 
 def changes(folder: Path, settle_s: float, look_s: float = LOOK_S) -> Iterator[None]:
@@ -67,10 +70,3 @@ def _state(folder: Path) -> dict[Path, tuple[int, int]]:
             if (found := file.stat()).st_size:
                 state[file] = found.st_size, found.st_mtime_ns
     return state
-
-
-def _figures(home: Home, batch: str | None) -> list[str]:
-    """Return the capacities of a batch's configurations, the first few, as text."""
-    figures = ask(Warehouse.open(home.warehouse), "batch_figures", batch=batch)["figure"].to_pylist()
-    more = len(figures) - _SHOWN_FIGURES
-    return [*map(printable, figures[:_SHOWN_FIGURES]), *([f"and {more} more"] if more > 0 else ())]

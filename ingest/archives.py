@@ -144,22 +144,17 @@ def _require_size(size: int, packed: int) -> None:
 
 
 def _of_zip(raw: IO[bytes]) -> Iterator[Member]:
-    _require_short_directory(raw)
+    # zipfile reads all of the central directory into memory
+    raw.seek(max(0, raw.seek(0, io.SEEK_END) - (1 << 16) - 22))
+    tail = raw.read()
+    end = tail.rfind(b"PK\x05\x06")
+    if 0 <= end <= len(tail) - 16 and struct.unpack_from("<L", tail, end + 12)[0] > _DIRECTORY_BYTES:
+        raise Rejected(f"an archive of more than {MOST_MEMBERS} members", _SPLIT)
+    raw.seek(0)
     with zipfile.ZipFile(raw) as archive:
         for info in (info for info in archive.infolist() if not info.is_dir()):
             rule = NO_FILE if stat.S_IFMT(info.external_attr >> 16) not in {0, stat.S_IFREG} else None
             yield Member(info.filename, info.file_size, lambda info=info: archive.open(info), rule)
-
-
-def _require_short_directory(raw: IO[bytes]) -> None:
-    """Reject a zip file whose central directory is too large: zipfile reads all of it into memory."""
-    raw.seek(max(0, raw.seek(0, io.SEEK_END) - (1 << 16) - 22))
-    tail = raw.read()
-    if (end := tail.rfind(b"PK\x05\x06")) >= 0 and len(tail) >= end + 16:
-        (size,) = struct.unpack_from("<L", tail, end + 12)
-        if size > _DIRECTORY_BYTES:
-            raise Rejected(f"an archive of more than {MOST_MEMBERS} members", _SPLIT)
-    raw.seek(0)
 
 
 def _of_tar(raw: _Bounded) -> Iterator[Member]:

@@ -66,7 +66,11 @@ class Bucket:
                 message = f"{ENDPOINT}: expected http://host:port or https://host, without a path and without keys"
                 raise DroplineError(message)
             config["endpoint"], client["allow_http"] = endpoint, parts.scheme == "http"
-        config["region"] = region or ("us-east-1" if endpoint else _region_of(name))
+        try:
+            config["region"] = region or ("us-east-1" if endpoint else str(fs.resolve_s3_region(name)))
+        except OSError:
+            message = f"s3://{name}: its region cannot be determined. Correct the address, or set AWS_REGION."
+            raise DroplineError(message) from None
         retries: RetryConfig = {"max_retries": 3, "retry_timeout": timedelta(seconds=20)}
         with self._in_words():
             self._store = S3Store(
@@ -164,14 +168,6 @@ class Bucket:
             words = next(told, "it does not answer like S3. Check the address")
             message = f"{self.address}: {words}. Then run the command again; everything committed before is unchanged."
             raise DroplineError(message) from None
-
-
-def _region_of(bucket: str) -> str:
-    try:
-        return str(fs.resolve_s3_region(bucket))
-    except OSError:
-        message = f"s3://{bucket}: its region cannot be determined. Correct the address, or set AWS_REGION."
-        raise DroplineError(message) from None
 
 
 def _keys() -> S3Config:

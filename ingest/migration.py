@@ -85,14 +85,13 @@ def _entry(number: int, folder: Path) -> Entry:
     elif len(set(_span(folder.name))) > 1:
         raise DroplineError(f"{manifest} is missing: {advice}")
     else:
-        files = {file.stem: _measured(file) for file in sorted(folder.glob("*.parquet"))}
+        files = {}
+        for file in sorted(folder.glob("*.parquet")):
+            with naming(file):
+                rows = pq.read_metadata(file).num_rows
+            size_bytes, sha256 = file.stat().st_size, sha256_of(file)
+            files[file.stem] = Part(f"files/{folder.name}/{file.name}", rows, size_bytes, sha256)
     return Entry(number, batches, {table: part for table, part in files.items() if part.rows})
-
-
-def _measured(file: Path) -> Part:
-    with naming(file):
-        rows = pq.read_metadata(file).num_rows
-    return Part(f"files/{file.parent.name}/{file.name}", rows, file.stat().st_size, sha256_of(file))
 
 
 def _span(name: str) -> tuple[int, int]:

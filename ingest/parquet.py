@@ -27,10 +27,9 @@ def naming(file: Path) -> Iterator[None]:
     try:
         yield
     except (*UNREADABLE, DamagedEntry) as error:
-        raise DroplineError(
-            f"{file}: {reason(error)}. Type `dropline verify` to see what is damaged; "
-            "`dropline verify --set-aside` lets everything else work again."
-        ) from error
+        rest = "`dropline verify --set-aside` lets everything else work again."
+        message = f"{file}: {reason(error)}. Type `dropline verify` to see what is damaged; {rest}"
+        raise DroplineError(message) from error
 
 
 def reason(error: BaseException) -> str:

@@ -8,9 +8,7 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-import pyarrow as pa
-
-from dropline.ingest.lake import Key, Lake, Place
+from dropline.ingest.lake import Key, Lake
 from dropline.progress import Progress, unseen
 
 FOLDER: Final = "raw"
@@ -35,10 +33,14 @@ def unpack(lake: Lake, folder: Path, *, progress: Progress = unseen) -> int:
         contents = lru_cache(maxsize=1)(lake.contents)
         for done, key in enumerate(ordered):
             progress(done, len(ordered))
-            place = places[key]
-            _write(folder / FOLDER / targets[key], contents(place.file, place.row_group)[place.row], place)
-    with (folder / INDEX).open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file)
+            place, file = places[key], folder / FOLDER / targets[key]
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with file.open("xb") as opened:  # fails if the file system considers two names equal
+                opened.write(contents(place.file, place.row_group)[place.row].as_buffer())
+            if place.modified_us:
+                os.utime(file, ns=(place.modified_us * 1000,) * 2)
+    with (folder / INDEX).open("w", encoding="utf-8", newline="") as index:
+        rows = csv.writer(index)
         rows.writerow(_COLUMNS)
         for key, place in sorted(places.items()):
             named = f"{FOLDER}/{targets[key]}" if key in targets else ""
@@ -65,11 +67,3 @@ def _harmless(name: str) -> str:
 
 def _escaped(char: str) -> str:
     return "".join(f"%{byte:02X}" for byte in char.encode())
-
-
-def _write(file: Path, content: pa.BinaryScalar, place: Place) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("xb") as opened:  # fails if the file system considers two names equal
-        opened.write(content.as_buffer())
-    if place.modified_us:
-        os.utime(file, ns=(place.modified_us * 1000,) * 2)

@@ -4,6 +4,7 @@ import csv
 import re
 import shutil
 import subprocess
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -225,16 +226,11 @@ def begin(product: str, folder: Path) -> Path:
         raise PlanError(f"{folder}: is not empty; choose a new folder")
     shutil.copytree(_PLANS / product, folder, dirs_exist_ok=True)
     path = folder / FILE_NAME
-    text = path.read_text("utf-8")
-    path.write_text(re.sub(r"(?<=product_version: )[\d.]+", _installed(product), text), "utf-8")
-    return path
-
-
-def _installed(product: str) -> str:
-    """Return the version of the server on this machine, or `unknown`."""
-    try:
+    said = ""  # by the server on this machine
+    with suppress(OSError):
         done = subprocess.run(_VERSIONS[product], capture_output=True, text=True, check=False, timeout=10)  # noqa: S603 - from above
-    except OSError:
-        return "unknown"
-    found = re.search(r"\d+\.\d+\.\d+", done.stdout + done.stderr)
-    return found[0] if found else "unknown"
+        said = done.stdout + done.stderr
+    found = re.search(r"\d+\.\d+\.\d+", said)
+    text = re.sub(r"(?<=product_version: )[\d.]+", found[0] if found else "unknown", path.read_text("utf-8"))
+    path.write_text(text, "utf-8")
+    return path

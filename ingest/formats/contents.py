@@ -57,7 +57,19 @@ def parse(reader: Reader[Report], data: bytes) -> Iterator[Report | Reject]:
     if not pieces:
         yield from reader.parse(data)
         return
-    yield from few_rejects(_read(pieces), _ADVICE)
+
+    def read() -> Iterator[Report | Reject]:
+        for piece in islice(pieces, _MAX_PIECES):
+            for part in piece.reader.parse(piece.text.encode(), piece.line):
+                if isinstance(part, Report):
+                    part.warnings += piece.within.notes
+                    part.within = piece.within
+                yield part
+        for piece in pieces[_MAX_PIECES : _MAX_PIECES + 1]:
+            reason = f"outputs of several tools change {_MAX_PIECES} times above: from here on the file is not read"
+            yield Reject(piece.line, reason, _ADVICE)
+
+    yield from few_rejects(read(), _ADVICE)
     if fault:
         yield fault
 
@@ -89,18 +101,6 @@ def _pieces(reader: Reader[Report], data: bytes) -> tuple[list[Piece], Reject | 
         return (pieces if len(pieces) > 1 or len(bare) < len(text) else []), fault
     found = ((each, cut(each.text, hinted(each.text), each.line)) for each in prefixes.unwrapped(text, _known))
     return [piece._replace(within=each) for each, pieces in found for piece in pieces], fault
-
-
-def _read(pieces: list[Piece]) -> Iterator[Report | Reject]:
-    for piece in islice(pieces, _MAX_PIECES):
-        for part in piece.reader.parse(piece.text.encode(), piece.line):
-            if isinstance(part, Report):
-                part.warnings += piece.within.notes
-                part.within = piece.within
-            yield part
-    if len(pieces) > _MAX_PIECES:
-        reason = f"outputs of several tools change {_MAX_PIECES} times above: from here on the file is not read"
-        yield Reject(pieces[_MAX_PIECES].line, reason, _ADVICE)
 
 
 def _known(text: str) -> TextReader | None:

@@ -35,9 +35,17 @@ class _Poll(NamedTuple):
 
 
 def _read(text: bytes) -> Parts:
+    def polls(line: int, document: Node) -> Iterator[_Poll | Reject]:
+        for poll in document.items() if isinstance(document.value, list) else [document]:
+            name = poll.words("runId")
+            if name is None or "client" not in poll.members():
+                yield Reject(line, "JSON without `runId` and `client`", _EXPECTED)
+            else:
+                yield _Poll(line, name, _side(poll, "client"), _side(poll, "server"))
+
     run: list[_Poll] = []
     latest_s = 0.0
-    for poll in in_documents(text, _polls):
+    for poll in in_documents(text, polls):
         if isinstance(poll, Reject):
             yield poll
             continue
@@ -49,15 +57,6 @@ def _read(text: bytes) -> Parts:
         latest_s = latest_s if time_s is None else time_s
     if run:
         yield _trial(run)
-
-
-def _polls(line: int, document: Node) -> Iterator[_Poll | Reject]:
-    for poll in document.items() if isinstance(document.value, list) else [document]:
-        name = poll.words("runId")
-        if name is None or "client" not in poll.members():
-            yield Reject(line, "JSON without `runId` and `client`", _EXPECTED)
-        else:
-            yield _Poll(line, name, _side(poll, "client"), _side(poll, "server"))
 
 
 def _side(poll: Node, side: str) -> Node:

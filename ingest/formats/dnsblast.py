@@ -204,17 +204,13 @@ class _Run(TextRun):
         if last.received == 0:
             self.warnings.append("No reply came: is the server up? dnsblast cannot see a closed port.")
         elif not clean_end and last.received < last.sent:
-            self.warnings.append(
-                "The run did not end by itself: replies behind the last line are missing, "
-                f"so {last.received} of {last.sent} is a lower bound."
-            )
+            bound = f"so {last.received} of {last.sent} is a lower bound."
+            self.warnings.append(f"The run did not end by itself: replies behind the last line are missing, {bound}")
         elif not clean_end and last.received == last.sent:
             self.warnings.append("The run did not end by itself, or its last line is missing.")
         if last.received > last.sent:
-            self.warnings.append(
-                f"More replies than queries ({last.ratio} %): replies came twice, "
-                "so how many queries were lost is not known."
-            )
+            more = f"More replies than queries ({last.ratio} %): replies came twice"
+            self.warnings.append(f"{more}, so how many queries were lost is not known.")
         share = 100 * last.received / last.sent if last.sent else 0.0
         if abs(share - (number(last.ratio) or 0.0)) > 0.01:
             self.warnings.append(f"Damaged? The ratio is {last.ratio} %, its counters give {share:.2f}.")

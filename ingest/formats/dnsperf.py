@@ -398,10 +398,8 @@ class _Run(PerfRun):
         rates, step_s = self.rates, self.option("S")
         started = rates[0][0] - step_s if rates and step_s else None
         if rates and self.facts["received"] and (rates[0][1] or 0) < _BOGUS_RATE:
-            self.warnings.append(
-                f"The first interval of -S ({rates[0][1] or 0:.6f} queries/s) is left out: "
-                "dnsperf divides it by the time since 1970."
-            )
+            first = f"The first interval of -S ({rates[0][1] or 0:.6f} queries/s) is left out"
+            self.warnings.append(f"{first}: dnsperf divides it by the time since 1970.")
             rates = rates[1:]
         for epoch, rate in rates:
             t_s = None if started is None else round(epoch - started, 6)
@@ -418,10 +416,8 @@ class _Run(PerfRun):
             transport = self.details.get("transport", "udp")
             self.warnings.append(f"No query was sent: does the server accept connections of {transport} (-m) there?")
         elif offered and sending_s and sent / sending_s < offered * _KEEPS_UP:
-            self.warnings.append(
-                f"{sent} queries in {sending_s:.6g} s are fewer than the {offered:.15g}/s asked for: "
-                "the outstanding queries (-q) or the client held the load back."
-            )
+            fewer = f"{sent} queries in {sending_s:.6g} s are fewer than the {offered:.15g}/s asked for"
+            self.warnings.append(f"{fewer}: the outstanding queries (-q) or the client held the load back.")
 
 
 sniff = prints(_HEADS, _TITLES, _RATE)

@@ -34,7 +34,7 @@ _COUNTERS: Final = {
     "Total Errors": "errors",
     "Number of domains secured using DNSSEC": "dnssec_secured",
 }
-_TOLD: Final = (*("connection_errors", "io_errors", "id_mismatches", "truncated", "expected"), "dnssec_secured")
+_TOLD: Final = ("connection_errors", "io_errors", "id_mismatches", "truncated", "expected", "dnssec_secured")
 _LISTED: Final = {"DNS question types": "question_types", "DoH HTTP response status codes": "http_statuses"}
 LINES: Final = re.compile(
     line_starts(*(BENCHMARKING, r"Total requests:\t \d+ of \d+ \(", "usage: dnstrace ", "dnstrace: error: "))
@@ -183,10 +183,8 @@ class TableRun(TextRun):
         if sent and received == 0:
             self.details["questions_per_second_printed"] = printed
             self.facts["achieved_rate"] = 0.0
-            self.warnings.append(
-                f"No request was answered: is the server up? The {printed} questions per second "
-                "are failed requests, so the achieved rate is 0."
-            )
+            failed_only = f"The {printed} questions per second are failed requests, so the achieved rate is 0."
+            self.warnings.append(f"No request was answered: is the server up? {failed_only}")
         elif failed := sent - received:
             self.warnings.append(f"The questions per second count {plural(failed, 'request')} without an answer.")
         codes = self.sections.get("DNS response codes", {})

@@ -62,22 +62,19 @@ class _Run(PerfRun):
         if line.startswith(_PLOT):
             self.columns = tuple(line.split()[1:])
             return True
-        if self.columns and _ROW.fullmatch(line) and len(line.split()) == len(self.columns):
-            return self._take_row(line)
-        return super().take(line)
-
-    def take_status(self, text: str) -> bool:
-        if text.startswith(("Fell behind by", "Reached ")):
-            self.details["ended_early"] = text
-        return super().take_status(text)
-
-    def _take_row(self, line: str) -> bool:
+        if not self.columns or not _ROW.fullmatch(line) or len(line.split()) != len(self.columns):
+            return super().take(line)
         row = dict(zip(self.columns, map(float, line.split()), strict=True))
         self.rates.append(row.get("responses_per_sec", 0.0))
         for column, (metric, unit, scale) in _COLUMNS.items():
             if column in row and row.get(_COUNTED_BY.get(column, ""), 1):
                 self.observe(metric, number(row[column], scale), unit, t_s=row["time"])
         return True
+
+    def take_status(self, text: str) -> bool:
+        if text.startswith(("Fell behind by", "Reached ")):
+            self.details["ended_early"] = text
+        return super().take_status(text)
 
     def conclude(self) -> Result:
         if self.has(*COUNTED, "Maximum throughput"):

@@ -9,7 +9,6 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from functools import partial
 from typing import Final
 
 from dropline.ingest.formats import Parts, Reject, Report
@@ -87,11 +86,24 @@ def _opened(content: bytes) -> Iterator[sqlite3.Connection]:
 
 
 def _read(connection: sqlite3.Connection) -> Parts:
-    tables = _tables(connection)
+    # Views may run arbitrary queries and are ignored.
+    made = connection.execute("select name, sql from sqlite_master where type = 'table' limit ?", [_MAX_TABLES])
+    names = [str(name) for name, sql in made if str(sql)[:12].lower() == "create table"]
+    names = [name for name in names if name == "DataSet" or name.endswith(("Results", "Result"))]
+    described = {name: connection.execute(f"pragma table_info({_quoted(name)})") for name in names}
+    tables = {name: [str(column[1]) for column in columns] for name, columns in described.items()}
     if "DataSet" not in tables:
         yield Reject(1, "SQLite database without a table DataSet: it is not TestCenter's", "ingest TestCenter's .db")
         return
-    load = partial(_rows, connection, tables)
+
+    def load(name: str) -> list[Record]:
+        listed = ", ".join(map(_quoted, tables[name]))
+        rows = connection.execute(f"select {listed} from {_quoted(name)} limit {_MAX_ROWS + 1}").fetchall()  # noqa: S608
+        if len(rows) > _MAX_ROWS:
+            raise ValueError(f"table {name} has more than {_MAX_ROWS} rows")
+        columns = Columns(tables[name])
+        return [Record(1, columns, row) for row in rows]
+
     found = False
     for part in _rfc2544(load, tables):
         found = True
@@ -109,20 +121,9 @@ def _read(connection: sqlite3.Connection) -> Parts:
             count_leases(trial, rows)
             yield trial.conclude()
     if not found:
-        names = ", ".join(sorted(name for name in tables if name != "DataSet")[:5])
-        reason = "results database without a row of results" if names else "configuration without results"
-        yield Reject(1, f"TestCenter {reason}" + (f" (it has {names})" if names else ""), _HINT)
-
-
-def _tables(connection: sqlite3.Connection) -> Tables:
-    """Return the columns of every ordinary table; views may run arbitrary queries and are ignored."""
-    found = connection.execute("select name, sql from sqlite_master where type = 'table' limit ?", [_MAX_TABLES])
-    names = [str(name) for name, made in found if str(made)[:12].lower() == "create table"]
-    return {
-        name: [str(column[1]) for column in connection.execute(f"pragma table_info({_quoted(name)})")]
-        for name in names
-        if name == "DataSet" or name.endswith(("Results", "Result"))
-    }
+        held = ", ".join(sorted(name for name in tables if name != "DataSet")[:5])
+        reason = "results database without a row of results" if held else "configuration without results"
+        yield Reject(1, f"TestCenter {reason}" + (f" (it has {held})" if held else ""), _HINT)
 
 
 def _rfc2544(load: Load, tables: Tables) -> Parts:
@@ -186,15 +187,6 @@ def _newest(records: list[Record], data_set: int | None = None) -> tuple[list[Re
             data_set = max((number for r in records if (number := r.whole("datasetid")) is not None), default=None)
         records = [record for record in records if record.whole("datasetid") == data_set]
     return sorted(records, key=lambda record: record.whole("id") or 0), data_set
-
-
-def _rows(connection: sqlite3.Connection, tables: Tables, name: str) -> list[Record]:
-    columns = Columns(tables[name])
-    listed = ", ".join(map(_quoted, tables[name]))
-    found = connection.execute(f"select {listed} from {_quoted(name)} limit {_MAX_ROWS + 1}").fetchall()  # noqa: S608
-    if len(found) > _MAX_ROWS:
-        raise ValueError(f"table {name} has more than {_MAX_ROWS} rows")
-    return [Record(1, columns, row) for row in found]
 
 
 def _quoted(name: str) -> str:

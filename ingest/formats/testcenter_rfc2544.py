@@ -23,7 +23,11 @@ def trial_of(record: Record, test: str, *, several: bool) -> Trial:
     trial = Trial(TOOL, record.line, test)
     sent = record.whole("txframecount", "txsignatureframecount", "txsigframecount")
     received = record.whole("rxframecount", "rxsigframecount")
-    offered = _aggregate_load(record)
+    loads = [number(record.values[place]) for place in record.columns.places("offeredload", "fps")]
+    # If the load is displayed in frames/s, two columns have that name; the larger is of all ports, the other of one.
+    displayed = "fps" in (record.columns.unit("intendedload"), record.columns.unit("throughput"))
+    of_all = max((load for load in loads if load is not None), default=None)
+    offered = of_all if len(loads) > displayed else _frame_rate(record, "txframerate")
     duration = (spent := record.milliseconds("s", "duration", "durationinsec")) and spent / 1e3
     cut = number(record.cut) if record.cut is not None and record.columns.keys[-1][0] == "duration" else None
     if cut and sent and offered and abs(sent / cut / offered - 1) < _CLOSE:  # it is whole, as it gives the rate
@@ -42,16 +46,6 @@ def trial_of(record: Record, test: str, *, several: bool) -> Trial:
         trial.latency(record, "us", names="{1}{2} {0}{2}", measure=measure)
     _check(trial, record)
     return trial
-
-
-def _aggregate_load(record: Record) -> float | None:
-    """Return the offered load in frames/s of all ports."""
-    loads = [number(record.values[place]) for place in record.columns.places("offeredload", "fps")]
-    # If the load is displayed in frames/s, two columns have that name; the larger is of all ports, the other of one.
-    displayed = "fps" in (record.columns.unit("intendedload"), record.columns.unit("throughput"))
-    if len(loads) > displayed:
-        return max((load for load in loads if load is not None), default=None)
-    return _frame_rate(record, "txframerate")
 
 
 def _frame_rate(record: Record, *names: str) -> float | None:

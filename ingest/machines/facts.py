@@ -87,7 +87,8 @@ def recognise(name: str, data: bytes) -> str | None:
 
 @lru_cache(maxsize=4096)  # the repetitions of a ramp have the same names
 def _by_name(name: str) -> str | None:
-    return next((each.kind for each in SOURCES.values() if each.name.fullmatch(stem(name))), None)
+    own = stem(name)
+    return next((each.kind for each in SOURCES.values() if each.name.fullmatch(own)), None)
 
 
 def require(found: Found | None, what: str) -> Found:
