@@ -16,7 +16,7 @@ from dropline.ingest import synonyms
 from dropline.ingest.formats import Report, fields
 from dropline.ingest.formats.perfdhcp_options import server
 from dropline.ingest.formats.prefixes import CLOCK, TIME
-from dropline.ingest.formats.text import MAX_TEXT_BYTES, unpack
+from dropline.ingest.formats.text import unpack
 from dropline.ingest.names import words_of
 
 _SAMPLE: Final = 200  # lines above a report that are read
@@ -138,7 +138,7 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
     if not any(found):
         if all(report.line < 2 for report in reports):
             return found
-        found = _above_each(unpack(data, MAX_TEXT_BYTES)[0], reports)
+        found = _above_each(unpack(data)[0], reports)
         writers = [report.within.writer for report in reports]
         if len(counts := Counter(writers)) > 1 and min(counts.values()) > 1:  # each wrote several
             found = [

@@ -88,7 +88,7 @@ def _pieces(reader: Reader[Report], data: bytes) -> tuple[list[Piece], Reject | 
     if not (own := _READERS.get(reader.NAME)):
         return [], None
     plain = reader.sniff(data[:HEAD_BYTES])
-    content, fault = unpack(data, MAX_TEXT_BYTES + 1)
+    content, fault = unpack(data)
     # It has no bullets and no other tool's lines.
     is_of_one = plain and not content.startswith(_BULLETS) and not any(map(content.__contains__, _FOREIGN[own.NAME]))
     if is_of_one or len(content) > MAX_TEXT_BYTES or content.count(b"\n") > MAX_LINES:

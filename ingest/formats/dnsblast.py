@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from dropline.ingest.formats import Parts, Reject, Report, Row
-from dropline.ingest.formats.text import MAX_TEXT_BYTES, clean, count, head_text, is_marked, number, parts, unpack
+from dropline.ingest.formats.text import clean, count, head_text, is_marked, number, parts, unpack
 from dropline.ingest.formats.text_run import Explained, TextRun, fail
 
 NAME = "dnsblast"
@@ -65,7 +65,7 @@ def parse(data: bytes, line: int = 1) -> Parts:
 
 def explain(data: bytes, line: int = 1) -> Explained:
     """Yield (number, text, interpretation) of every status line and every line between; a CR ends a line."""
-    text, _ = unpack(data, MAX_TEXT_BYTES)
+    text, _ = unpack(data)
     for here, said in enumerate(_ENDS.split(text.decode("utf-8", "replace"))[::2], line):
         run = _Run()
         for part in _parts(said):

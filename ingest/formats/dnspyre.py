@@ -12,17 +12,7 @@ from typing import Any, Final
 
 from dropline.ingest.formats.dnstrace import BENCHMARKING, TableRun
 from dropline.ingest.formats.json_documents import Node
-from dropline.ingest.formats.text import (
-    HEAD_BYTES,
-    MAX_TEXT_BYTES,
-    count,
-    head_text,
-    json_object,
-    mapping,
-    marked,
-    number,
-    unpack,
-)
+from dropline.ingest.formats.text import HEAD_BYTES, count, head_text, json_object, mapping, marked, number, unpack
 from dropline.ingest.formats.text_run import line_starts, rule_table, skip, store
 
 NAME = "dnspyre"
@@ -76,7 +66,7 @@ class _Run(TableRun):
         """Return the text with pretty-printed JSON (`jq .`) joined on its first line."""
         if not _PRETTY.search(head_text(data[:HEAD_BYTES])):
             return data
-        text, _ = unpack(data, MAX_TEXT_BYTES + 1)
+        text, _ = unpack(data)
         return _PRETTY_REPORT.sub(_on_one_line, text.decode("utf-8", "replace")).encode()
 
     def begins_with(self, line: str) -> bool:

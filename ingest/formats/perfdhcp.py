@@ -12,16 +12,7 @@ from typing import Final
 
 from dropline.ingest.formats import EMPTY, Reject, Report, Row
 from dropline.ingest.formats.draft import remedy
-from dropline.ingest.formats.perfdhcp_lines import (
-    KEYS,
-    PLACES,
-    START,
-    Line,
-    Process,
-    Stage,
-    clean_counters,
-    recognise,
-)
+from dropline.ingest.formats.perfdhcp_lines import KEYS, PLACES, START, Line, Process, Stage, clean_counters, recognise
 from dropline.ingest.formats.perfdhcp_options import (
     EXCHANGES,
     NEARLY_WHOLE,
@@ -30,17 +21,7 @@ from dropline.ingest.formats.perfdhcp_options import (
     parse_command,
     parse_options,
 )
-from dropline.ingest.formats.text import (
-    MAX_SERIES,
-    MAX_TEXT_BYTES,
-    head_text,
-    is_marked,
-    lines,
-    parts,
-    plural,
-    quote,
-    unpack,
-)
+from dropline.ingest.formats.text import MAX_SERIES, head_text, is_marked, lines, parts, plural, quote, unpack
 
 NAME = "perfdhcp"
 
@@ -99,7 +80,7 @@ def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
 
 def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
     """Yield (number, text, interpretation) of every line that is not blank, and of text glued to one."""
-    text, _ = unpack(data, MAX_TEXT_BYTES)
+    text, _ = unpack(data)
     for number, said, kind, trial in _walk(text, Process(), line):
         yield number, said, _taken_for(kind, trial)
 

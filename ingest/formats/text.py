@@ -83,7 +83,7 @@ def decompressed(raw: Any, head: bytes) -> Any:
     return next((opened(raw) for magic, opened in _PACKED.items() if head.startswith(magic)), raw)
 
 
-def unpack(data: bytes, limit: int) -> tuple[bytes, Reject | None]:
+def unpack(data: bytes, limit: int = MAX_TEXT_BYTES + 1) -> tuple[bytes, Reject | None]:
     """Return at most `limit` bytes of text as UTF-8, and the error of decompression, if any."""
     fault = None
     if is_packed(data):

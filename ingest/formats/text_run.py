@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 
 from dropline.ingest.formats import Parts, Reject, Report, Row
 from dropline.ingest.formats.draft import Draft, Remedies, Tally, remedy
-from dropline.ingest.formats.text import LONGEST, MAX_TEXT_BYTES, lines, parts, quote, unpack
+from dropline.ingest.formats.text import LONGEST, lines, parts, quote, unpack
 
 Result = Report | Reject
 Action = Callable[..., bool | None]
@@ -195,7 +195,7 @@ class TextRun(Draft, ABC):
     @classmethod
     def explain(cls, data: bytes, line: int = 1) -> Explained:
         """Yield (number, text, interpretation) of every line that is not blank; parses like `parse`."""
-        text, _ = unpack(cls.prepared(data), MAX_TEXT_BYTES)
+        text, _ = unpack(cls.prepared(data))
         for number, said, run in _walk(text, cls, line):
             yield number, said, run.explained(said)
 
