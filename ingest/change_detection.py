@@ -128,17 +128,15 @@ class Known:
         """
         # A file may have belonged to another campaign before its sidecar named this one.
         files = sorted(self.of_scope(items[0].scope.name).items(), key=lambda file: file[1].batch)
-        newest = {key[1]: (key, held) for key, held in files}
-        there = {}
+        newest, there = {key[1]: (key, held) for key, held in files}, {}
         for item in items:
             key, held = newest.pop(item.path, (None, None))
             if key is None or held is None or not held.is_of(item):
                 return None
             there[key] = held
         campaign = items[0].scope.campaign
-        if campaign and any(campaign.ignores(path) for path in newest):
-            return None
-        return None if any(held.status == "context" for _, held in newest.values()) else there
+        is_ignored = campaign and any(map(campaign.ignores, newest))
+        return None if is_ignored or any(held.status == "context" for _, held in newest.values()) else there
 
     def rejects(self, batches: Mapping[Key, str]) -> Iterator[Row]:
         """Yield the rows of schema.REJECTS, without the batch, of each file in the batch given for it."""

@@ -51,10 +51,9 @@ class Kept:
             self._kept[item] = (campaign, path), place
             if place.sha256:
                 recognise(item, self._content(place)[:HEAD_BYTES])
-                continue
-            if place.format in set(Kind):  # it keeps its kind
+            elif place.format in set(Kind):  # it keeps its kind
                 item.kind = Kind(place.format)
-            if item.kind is Kind.UNREADABLE:
+            if not place.sha256 and item.kind is Kind.UNREADABLE:
                 item.reject = self._refused[campaign, path]
         for items in by_scope(found.values()).values():
             adopt(items)

@@ -18,8 +18,8 @@ _CLOSE: Final = 0.01
 
 def _trial(record: Record) -> Trial:
     trial = Trial("vsperf", record.line, record.words("type") or "vsperf")
-    offered, achieved = record.number("txratefps"), record.number("throughputrxfps")
-    trial.facts |= {"offered_rate": offered, "achieved_rate": achieved}
+    achieved = record.number("throughputrxfps")
+    trial.facts |= {"offered_rate": record.number("txratefps"), "achieved_rate": achieved}
     size, share = record.number("packetsize"), record.number("throughputrxpercent")
     trial.details |= {
         "frame_size_bytes": size,
