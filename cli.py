@@ -785,7 +785,6 @@ def _show_figures(home: Home) -> None:
 
 @contextmanager
 def _spinner(label: str) -> Iterator[Callable[[str], None]]:
-    """Show progress; yields the function that reports it."""
     from rich.console import Console
     from rich.markup import escape
 

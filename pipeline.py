@@ -186,8 +186,6 @@ def _build(home: Home, work: Places, say: Progress) -> BuildReport:
 
 
 class _Phases:
-    """The phases of a build and how long each took."""
-
     def __init__(self, say: Progress) -> None:
         self._say = say
         self.seconds: dict[str, float] = {}

@@ -133,7 +133,6 @@ def fit(threads: Sequence[int], rates: Sequence[float], cores: int | None = None
 
 
 def _unfit(threads: Array, rates: Array, cores: int | None) -> str | None:
-    """Return the objection to a fit before trying one."""
     counts = np.unique(threads)
     if len(counts) < PARAMETERS:
         many = "is one distinct thread count" if len(counts) == 1 else f"are {len(counts)} distinct thread counts"
@@ -185,7 +184,6 @@ def _fit(threads: Array, rates: Array) -> Fit | str:
     limit = squares + max(float(stdtrit(freedom, (1 + _LEVEL) / 2)) ** 2 * variance, _NOTHING)
 
     def ends(low: float, high: float, value: float, *columns: Callable[[float], Array]) -> _Ends:
-        """Profile the law whose columns are those at a fixed value."""
         return _ends(lambda fixed: _least(yields, *(column(fixed) for column in columns))[1], value, limit, (low, high))
 
     one_ends = _ends(lambda fixed: _squares_at_one(threads, yields, fixed), one, limit, (0, math.inf))

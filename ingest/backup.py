@@ -111,7 +111,6 @@ def _copy_file(file: Path, place: Path) -> None:
 
 
 def _copy_quality(source: Path, target: Path, batches: Collection[str]) -> None:
-    """Copy the gate's results for these batches; a build may replace or remove some meanwhile."""
     shutil.rmtree(target, ignore_errors=True)
     (target / "findings").mkdir(parents=True)
     about = {*batches, "00000000-empty"}

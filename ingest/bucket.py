@@ -154,7 +154,6 @@ class Bucket:
             raise DamagedObject(f"{self.address}/lake/{part.path}: {wrong}. {_ADVICE}")
 
     def _listing(self, folder: str) -> dict[str, datetime]:
-        """Return the objects below a folder and when each was put."""
         with self._in_words():
             return {each["path"]: each["last_modified"] for page in obstore.list(self._store, folder) for each in page}
 

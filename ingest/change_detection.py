@@ -154,7 +154,6 @@ class Known:
                 yield ServerConfig(row, folders[campaign], path, row["source_sha256"])
 
     def _load(self, campaign: str) -> dict[str, Held]:
-        """Return the current versions of a campaign's files by path, without forgotten ones."""
         current: dict[str, Held] = {}
         for file, group, campaigns in self._groups:
             if campaign not in campaigns:

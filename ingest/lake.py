@@ -282,7 +282,6 @@ class Lake:
                 yield log.entry(self._log / name)
 
     def _folders(self) -> tuple[set[str], set[str]]:
-        """Return the folders named by any entry, and those named by entries in force."""
         entries = [*self._written(log.names(self._log))]
         return {entry.folder for entry in entries}, {entry.folder for entry in log.in_force(entries)}
 
@@ -349,7 +348,6 @@ class Batch:
                 return self.name
 
     def _rewritten(self, parts: Mapping[str, Part]) -> dict[str, Part]:
-        """Rewrite the files with the new batch name and without the dropped files."""
         folder = self._stack.enter_context(self._lake.staged(self.name))
         files, trials, written = keyed(self.dropped), keyed(()), {}
         if self.dropped and "trials" in parts:

@@ -58,7 +58,6 @@ def _write(root: Path, ready: Path) -> None:
 
 
 def _current(names: list[str]) -> Iterator[str]:
-    """Yield the batches, oldest first, without those that a compacted one has replaced."""
     end = -1
     for name in sorted(filter(_NAME.fullmatch, names), key=lambda name: (_span(name)[0], -_span(name)[1], name)):
         first, last = _span(name)
@@ -95,6 +94,5 @@ def _entry(number: int, folder: Path) -> Entry:
 
 
 def _span(name: str) -> tuple[int, int]:
-    """Return the first and the last batch number that a name covers."""
     match = _NAME.fullmatch(name)
     return (int(match[1]), int(match[2] or match[1])) if match else (-1, -1)

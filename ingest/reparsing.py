@@ -117,7 +117,6 @@ def reparse(lake: Lake, *, progress: Progress = unseen) -> Reparsed:
 def _changed(
     outcomes: Iterable[Outcome], differing: Mapping[Key, Counter[str]], kept: Kept, told: Reparsed
 ) -> Iterator[Outcome]:
-    """Yield the outcomes that are among those differing from the lake, and record them."""
     for outcome in outcomes:
         if outcome.raw["content"] is None:
             told.without_bytes += 1
@@ -132,8 +131,6 @@ def _changed(
 
 
 class _Held:
-    """The rows of all current files as digests, to compare with new rows."""
-
     def __init__(self, lake: Lake) -> None:
         self._connection = views.current(lake)
         self._run("create schema now")

@@ -85,7 +85,6 @@ def _named(name: str, keys: Iterable[Key], listing: str = "Campaigns:") -> list[
 
 
 def _committed(batch: Batch, files: Sequence[Key], what: str) -> str:
-    """Commit the batch; say what happened to the files in it."""
     told = f"{len(files)} {'file' if len(files) == 1 else 'files'} of {', '.join(_campaigns(files))} {what}"
     return f"{told}; batch {batch.commit()}. Type `dropline build` to publish it"
 

@@ -131,7 +131,6 @@ def _set_aside(lake: Lake, name: str, entry: Entry | None) -> Iterator[Path]:
 
 
 def _contradictions(root: Path, entry: Entry) -> Iterator[Fault]:
-    """Yield inconsistencies in an entry whose files match the log."""
     wrong: dict[str, list[str]] = defaultdict(list)
     with views.opened({table: [root / part.path] for table, part in entry.files.items()}) as connection:
         found = connection.execute(views.sql("contradictions"), {"batches": list(entry.batches)})
@@ -144,7 +143,6 @@ def _contradictions(root: Path, entry: Entry) -> Iterator[Fault]:
 
 
 def _around(home: Home, batches: Iterable[str]) -> Iterator[Fault]:
-    """Yield faults outside the lake: findings, the warehouse, the marker of a backup."""
     # Read the log last: meanwhile a build or the gate may have processed new commits.
     findings = sorted((home.quality / "findings").glob("lake-*.parquet"))
     built = yield from _warehouse(home.warehouse)

@@ -135,7 +135,6 @@ class Hooks:
             raise HookFailed(f"serve: {how}{_last_lines(self._log.read_bytes())}")
 
     def _wait(self, answers: Callable[[], bool]) -> None:
-        """Wait until the server is ready; raise HookFailed if it exits or takes too long."""
         limit_s, ready = self._server.limit_s, self._filled(self._server.ready or "")
         deadline, words = time.monotonic() + limit_s, _words(ready, self._server.host)
         while not (run(words, limit_s).exit_code == 0 if ready else answers()):
@@ -173,7 +172,6 @@ def _last_lines(output: bytes) -> str:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Terminate a process and its group, then kill it if necessary."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
             os.killpg(process.pid, number)
@@ -248,7 +246,6 @@ def _udp_counters(text: str) -> Counter[str]:
 
 
 def _cpu_s(server: int) -> float:
-    """Return the processor time of the server's process group."""
     total = 0
     for stat in Path("/proc").glob("[0-9]*/stat"):
         fields = text_of(stat).rpartition(")")[2].split()

@@ -64,7 +64,6 @@ def _of_plan(plan: Plan) -> Iterator[Finding]:
 
 
 def _of_configurations(plan: Plan, beside: Path) -> Iterator[Finding]:
-    """Compare what a build will know about the configurations."""
     known: dict[str, str] = {}
     for name, configuration in plan.configurations.items():
         told = plan.defaults_of(name)
@@ -78,7 +77,6 @@ def _of_configurations(plan: Plan, beside: Path) -> Iterator[Finding]:
 
 
 def _of_leases(plan: Plan, beside: Path) -> Iterator[Finding]:
-    """Compare the leases each Kea can give with the expected clients, and look for existing leases."""
     clients = next((int(n) for option, n in pairwise(plan.generator.arguments) if option == "-R" and n.isdigit()), 1)
     for name, configuration in plan.configurations.items():
         server = plan.server_of(name)

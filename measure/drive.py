@@ -129,12 +129,10 @@ class _Measurement:
         return Outcome(self.folder.root, self._judged(), why, self._remarks())
 
     def _call(self, hook: str) -> None:
-        """Run a command of the plan around everything, if there is one."""
         if command := getattr(self.plan, hook):
             shell(hook, command, self.plan.server.limit_s)
 
     def _collect(self) -> None:
-        """Collect the facts of each machine once."""
         script = files("dropline.ingest.machines") / "collect.sh"
         for name, host in self.plan.hosts.items():
             place = self.folder.root / "machine" / name
@@ -151,7 +149,6 @@ class _Measurement:
             shell("collect.sh", there if host else here, limit_s=300)
 
     def _highest(self) -> int:
-        """Return the upper end of the search: that of the range, or the generator's limit."""
         limit = self.folder.generator_limit() or math.inf
         return max(self.plan.rates.lowest, int(min(limit, self.plan.rates.highest)))
 
@@ -211,7 +208,6 @@ class _Measurement:
         return trial is not None and trial.achieved > 0
 
     def _tried(self, rate: int, duration_s: float) -> Trial | None:
-        """Run a trial that is not stored."""
         done = run(self._command(rate, duration_s), duration_s + _GRACE_S)
         return self.generator.read(done.output, rate, self.generator.sidecar(rate, duration_s, done.exit_code))
 

@@ -114,7 +114,6 @@ def _bracket(steps: Steps, goal: Goal) -> tuple[float | None, float | None]:
 
 
 def _exceeds(trials: Sequence[Trial], goal: Goal) -> bool:
-    """Judge a step as a build does."""
     return (
         _of_step((trial.is_unsustained for trial in trials), goal) >= 0.5
         or _of_step((trial.errors for trial in trials), goal) > goal.error_limit
@@ -157,7 +156,6 @@ def _next_of(goal: Goal, steps: Steps, begun_at: float, plan: Plan) -> int | Non
 
 
 def _between(goal: Goal, steps: Steps, passing: float, exceeding: float, plan: Plan) -> int | None:
-    """Return a rate that narrows a bracket, or None if it is narrow enough."""
     lost, lost_above, limit = _loss(steps[passing], goal), _loss(steps[exceeding], goal), goal.limit
     linear = logarithmic = 0.5  # where the loss reaches the limit; the middle if it is unknown
     if 0 < limit < lost_above:

@@ -109,7 +109,6 @@ class _Titles:
         self._found: dict[str, str] = {}
 
     def read(self, begin: int, above: Sequence[str]) -> str:
-        """Return all titles for the report that begins in a line; some may be in the lines above it."""
         nearest = (_TITLE.fullmatch(line.rstrip(_MARKS)) for line in above)
         for match in filter(None, reversed([*takewhile(bool, nearest)])):
             higher = [*self._found.items()][: [*self._found, match[1]].index(match[1])]
@@ -148,7 +147,6 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
 
 
 def _above_each(text: bytes, reports: Sequence[Report]) -> list[str]:
-    """Return the words of what is above each report, or below it if the titles are there."""
     lines, decoded = _lines(text), text.decode("utf-8", "replace")
     behind = {within: _lines(within.encode()) for within in {report.within.text for report in reports} - {""}}
     places = [_place(report, behind.get(report.within.text, lines)) for report in reports]
@@ -227,7 +225,6 @@ def _place(report: Report, lines: Sequence[bytes], begin: int = 0) -> _Place:
 
 
 def _target(report: Report) -> Any:
-    """Return the address of the server that a report is of, if it tells."""
     told = json.loads(report.facts.get("details") or "{}").get("target")
     return told or (server(report.facts.get("command") or "") if report.facts.get("tool") == "perfdhcp" else None)
 
@@ -286,5 +283,4 @@ def _without_elements(line: str) -> str:
 
 
 def _words(banner: str) -> str:
-    """Return the words of a banner that may tell of the set-up, the rate or the repetition."""
     return " ".join(word for word in _OTHER.sub(" ", banner).split() if word.lower() not in _NO_NAMES)

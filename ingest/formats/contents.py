@@ -104,7 +104,6 @@ def _pieces(reader: Reader[Report], data: bytes) -> tuple[list[Piece], Reject | 
 
 
 def _known(text: str) -> TextReader | None:
-    """Return the reader of a text that begins with its tool's output."""
     head = text.encode()
     likely = (reader for reader in hinted(text) if reader.LINES.search(text))
     return next((reader for reader in likely if reader.sniff(head)), None)

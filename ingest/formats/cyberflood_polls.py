@@ -26,8 +26,6 @@ _SERVER_CPU: Final = Series("loadspec:cpuUtilized memory:cpuUtilized", "generato
 
 
 class _Poll(NamedTuple):
-    """One poll of a run, with the values of both sides by `type:id:subType`."""
-
     line: int
     run: str
     client: Node
@@ -60,7 +58,6 @@ def _read(text: bytes) -> Parts:
 
 
 def _side(poll: Node, side: str) -> Node:
-    """Return the values of one side, without those of single ports."""
     values: dict[str, object] = {}
     for entry in poll.items(side):
         name = ":".join(str(said) for key in ("type", "id", "subType") if (said := entry.get(key)))

@@ -147,7 +147,6 @@ class _Run(TextRun):
         super().read(line)
 
     def add(self, status: _Status) -> None:
-        """Add one status line."""
         if self._after_status:
             self._last_end = ""  # the previous one had no line end
         self.line = self.line or self.here

@@ -344,7 +344,6 @@ class _Run(PerfRun):
         return self.report(completed=whole)
 
     def _options(self) -> None:
-        """Set facts from the command line; assume nothing without one."""
         self.facts["achieved_rate"] = self.figure("Queries per second")
         if interrupted := self.total("Queries interrupted") or 0:
             self.details["interrupted_queries"] = interrupted

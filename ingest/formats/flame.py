@@ -185,7 +185,6 @@ class _Run(TextRun):
         return True
 
     def _options(self, command: str) -> None:
-        """Set the offered load from a command line."""
         pairs = dict(pairwise(command.split()))
         transport = pairs.get("-P", "udp")
         letters = zip("cqd", _DEFAULTS[transport == "udp"], strict=True)

@@ -96,7 +96,6 @@ def _taken_for(line: Line | None, trial: Process) -> str:
 
 
 def _parts(text: bytes, first: int) -> Iterator[Report | Reject]:
-    """Yield the result of each process in a text that begins at line `first`."""
     trial = Process(here=first, line=first)
     for _, _, _, current in _walk(text, trial, first):
         if current is not trial:
@@ -152,7 +151,6 @@ def _may_be_cut(line: str) -> bool:
 
 
 def _conclude(trial: Process) -> Report | Reject:
-    """Return the report of a trial whose first exchange is complete, else a reject."""
     trial.give_up()
     is_complete = trial.exchanges and trial.exchanges[0]["position"] == 0 and trial.stage < Stage.USAGE
     return _Ended(trial).report() if is_complete else _reject(trial)
@@ -192,7 +190,6 @@ class _Ended:
         )
 
     def _faults(self) -> list[str]:
-        """Return signs that a report is incomplete or inconsistent."""
         trial, options, faults = self.trial, self.options, []
         found = tuple(row["exchange"] for row in self.rows)
         expected = trial.width or (2 if trial.rate_name == "4-way exchanges" else 1)
@@ -220,7 +217,6 @@ class _Ended:
         return faults
 
     def _facts(self) -> Row:
-        """Return the columns of schema.TRIALS except `completed`."""
         trial, options, rows = self.trial, self.options, self.rows
         leases = len(rows) > 1 or trial.rate_name == "4-way exchanges"
         facts: Row = {
@@ -275,7 +271,6 @@ class _Ended:
         return float(self.rows[:2][-1]["received"] / (self.trial.rate or math.inf))
 
     def _notes(self) -> Iterator[str]:
-        """Yield notes about events in the trial and about missing figures."""
         trial, options = self.trial, self.options
         if trial.command is None:
             yield UNKNOWN_OPTIONS

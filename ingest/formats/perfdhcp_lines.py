@@ -242,7 +242,6 @@ class Process(Draft):
         return self.malformed is not None
 
     def _begin_exchange(self, title: str) -> bool:
-        """Begin the statistics of `title`, an exchange and `***`."""
         self.give_up()
         self.open = {"exchange": title.removesuffix("***")[:_LONGEST_TEXT]}
         if place := _place(title):
@@ -282,7 +281,7 @@ class Process(Draft):
         return value is not None
 
     def _times(self, text: str) -> bool:
-        """Add the response time of one packet; both times count from the start of the self."""
+        """Add the response time of one packet; both times count from the start of the trial."""
         sent, received = (_nanoseconds(time) for time in text.partition(" / ")[::2])
         if sent is None or received is None or self.section is None:
             return False
@@ -363,7 +362,6 @@ def clean_counters(line: str) -> Counters | None:
 
 
 def _counters(line: str) -> Counters | None:
-    """Return the counters of an interim line (`-t`)."""
     match = _INTERIM.fullmatch(line) if len(line) <= _LONGEST else None
     return _table([group.split("/") for group in match.groups() if group]) if match else None
 

@@ -63,8 +63,6 @@ def _read(text: bytes) -> Parts:
 
 
 class _Subscription:
-    """The data of one execution so far: the kinds of results and the last values of every object."""
-
     def __init__(self, line: int) -> None:
         self.trial = Trial(TOOL, line, "periodic results")
         self.kind: str | None = None

@@ -103,7 +103,6 @@ def _nic(found: _Found) -> Row:
 
 
 def _rest(found: _Found) -> str:
-    """Return facts without a column as JSON by file, smallest first, up to a size limit."""
     rest = ((name, {key: each for key, each in facts.items() if key not in _OWN_COLUMNS}) for _, name, facts in found)
     parts = ((stem(name), json.dumps(facts, sort_keys=True)) for name, facts in rest if facts)
     kept, size = {}, 0

@@ -177,8 +177,6 @@ def command_line(data: bytes) -> Facts:
 
 
 def _pairs(fact: str, line: str, expected: str) -> Parser:
-    """Return the parser of a file with a name and a value per line."""
-
     def parse(data: bytes) -> Facts:
         found = [match for each in lines(data) if (match := re.fullmatch(line, each, re.ASCII))]
         require(found, expected)
@@ -188,8 +186,6 @@ def _pairs(fact: str, line: str, expected: str) -> Parser:
 
 
 def _one(fact: str, form: str, expected: str) -> Parser:
-    """Return the parser of a file with one word."""
-
     def parse(data: bytes) -> Facts:
         rows = lines(data)
         found = repr(rows[0][:80] if rows else "nothing")

@@ -160,7 +160,6 @@ def _product(keys: set[str]) -> str | None:
 
 
 def _settings(text: str) -> dict[str, _Setting]:
-    """Return every setting with the line of its last value; raise Rejected for an invalid line."""
     settings: dict[str, _Setting] = {}
     for number, line in _lines(text):
         if (found := _assigned(line)) is None:

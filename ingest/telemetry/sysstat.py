@@ -54,7 +54,6 @@ def _hosts(line: int, document: Node) -> Found:
 
 
 def _sections(at: datetime, host: str | None, statistics: Row) -> Iterator[Sample]:
-    """Yield the fields of all sections, however deeply nested."""
     pending = [(name, value) for name, value in reversed(statistics.items()) if name != "timestamp"]
     while pending:
         section, value = pending.pop()
