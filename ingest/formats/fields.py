@@ -169,18 +169,17 @@ def _titles(tokens: Iterable[_Token]) -> dict[int, str]:
     for place, (names, said) in found.items():
         told = [(key, value) for key, value in said if key not in measured][:_MOST_TOLD]
         numbered = [("rate" if key.endswith("_rate") else key, value) for key, value in told]
-        words = [_word(key, value) for key, value in numbered]
+        words = []
+        for key, value in numbered:  # `n=3`, `mt-off` of `"mt": false`, nothing of other false or true
+            state = _STATES.get(value.lower())
+            if key and value.isdecimal():
+                words.append(f"{key}={value}")
+            elif state and synonyms.told("".join(filter(str.isalpha, f"{key}{state}".lower()))):
+                words.append(f"{key}-{state}")
+            elif value.lower() not in {"false", "true"}:
+                words.append(value)
         titles[place] = " ".join(filter(None, [*(name for name in names if name not in shared), *words]))
     return titles
-
-
-def _word(key: str, value: str) -> str:
-    """Return what a value tells: `n=3` if it is a number, `mt-off` of `"mt": false`, nothing of other false or true."""
-    if key and value.isdecimal():
-        return f"{key}={value}"
-    if (state := _STATES.get(value.lower())) and synonyms.told("".join(filter(str.isalpha, f"{key}{state}".lower()))):
-        return f"{key}-{state}"
-    return "" if value.lower() in {"false", "true"} else value
 
 
 def _outputs(tokens: Iterable[_Token]) -> dict[int, tuple[list[str], list[tuple[str, str]]]]:

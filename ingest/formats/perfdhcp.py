@@ -82,17 +82,13 @@ def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
     """Yield (number, text, interpretation) of every line that is not blank, and of text glued to one."""
     text, _ = unpack(data)
     for number, said, kind, trial in _walk(text, Process(), line):
-        yield number, said, _taken_for(kind, trial)
-
-
-def _taken_for(line: Line | None, trial: Process) -> str:
-    """Describe how the line just added to `trial` was interpreted (None: not at all)."""
-    if line is None:
-        if trial.error and trial.here == trial.error_line + 1:
-            return "goes on with the error"
-        return "usage text" if trial.stage is Stage.USAGE else "not understood"
-    exchange = trial.exchange() if line.words in _OF_EXCHANGE else None
-    return f"{line.words} of {exchange}" if exchange else line.words
+        if kind:
+            exchange = trial.exchange() if kind.words in _OF_EXCHANGE else None
+            yield number, said, f"{kind.words} of {exchange}" if exchange else kind.words
+        elif trial.error and number == trial.error_line + 1:
+            yield number, said, "goes on with the error"
+        else:
+            yield number, said, "usage text" if trial.stage is Stage.USAGE else "not understood"
 
 
 def _parts(text: bytes, first: int) -> Iterator[Report | Reject]:

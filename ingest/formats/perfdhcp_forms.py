@@ -130,6 +130,15 @@ class Form:
             interims.astype(np.int64),
         )
 
+    def _expects(self, told: _Told, offered: float | None) -> bool:
+        """Return whether a command line leads to such a report and offered rate, with nothing to remark on."""
+        options = told.options
+        if offered and options.offered_rate not in {None, offered}:
+            return False
+        if options.exchanges != self.exchanges or (self.interims.shape[1] and not options.report_s):
+            return False
+        return not (options.most_drops or options.ignored)
+
 
 class _Told(NamedTuple):
     """A command line, its options, and the columns of schema.TRIALS that it determines, but FACTS."""

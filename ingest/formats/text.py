@@ -87,7 +87,15 @@ def unpack(data: bytes, limit: int = MAX_TEXT_BYTES + 1) -> tuple[bytes, Reject 
     """Return at most `limit` bytes of text as UTF-8, and the error of decompression, if any."""
     fault = None
     if is_packed(data):
-        data, fault = _decompress(data, limit)
+        text = bytearray()
+        with decompressed(io.BytesIO(data), data) as file:
+            try:
+                while len(text) < limit and (chunk := file.read1(min(limit, _CHUNK_BYTES))):
+                    text += chunk
+            except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+                reason = f"compressed file is damaged after {len(text)} bytes of text: {error}"
+                fault = Reject(1, reason, "copy the file again; what could be read is kept")
+        data = bytes(text)
     if data.startswith(_UTF16_MARKS):
         data = data[: 2 * limit].decode("utf-16", "replace").encode()
     data = data.removeprefix(_UTF8_MARK)
@@ -126,7 +134,18 @@ def parts(
     data: bytes, read: Callable[[bytes], Iterator[Report | Reject]], advice: str, limit: int = MAX_TEXT_BYTES
 ) -> Iterator[Report | Reject]:
     """Yield the results of `read` as `within` does; all after MAX_ROWS rows or MAX_REJECTS rejects is one reject."""
-    return within(data, lambda text: few_rejects(_few_rows(read(text), advice), advice), advice, limit)
+
+    def few_rows(text: bytes) -> Iterator[Report | Reject]:
+        rows = 0
+        for part in read(text):
+            if rows > MAX_ROWS:
+                yield Reject(part.line, f"{rows} values come before this: from here on the file is not read", advice)
+                return
+            if not isinstance(part, Reject):
+                rows += len(part.exchanges) + len(part.intervals.get("position", ())) + len(part.observations)
+            yield part
+
+    return within(data, lambda text: few_rejects(few_rows(text), advice), advice, limit)
 
 
 def lines(text: bytes, first: int = 1) -> Iterator[tuple[int, str, bool]]:
@@ -263,26 +282,3 @@ def few_rejects(found: Iterator[Part | Reject], advice: str) -> Iterator[Part | 
         yield part
     if rejects > MAX_REJECTS:
         yield Reject(last, f"{rejects - MAX_REJECTS} more parts up to here cannot be used", advice)
-
-
-def _few_rows(found: Iterator[Report | Reject], advice: str) -> Iterator[Report | Reject]:
-    rows = 0
-    for part in found:
-        if rows > MAX_ROWS:
-            yield Reject(part.line, f"{rows} values come before this: from here on the file is not read", advice)
-            return
-        if not isinstance(part, Reject):
-            rows += len(part.exchanges) + len(part.intervals.get("position", ())) + len(part.observations)
-        yield part
-
-
-def _decompress(data: bytes, limit: int) -> tuple[bytes, Reject | None]:
-    text = bytearray()
-    with decompressed(io.BytesIO(data), data) as file:
-        try:
-            while len(text) < limit and (chunk := file.read1(min(limit, _CHUNK_BYTES))):
-                text += chunk
-        except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-            reason = f"compressed file is damaged after {len(text)} bytes of text: {error}"
-            return bytes(text), Reject(1, reason, "copy the file again; what could be read is kept")
-    return bytes(text), None

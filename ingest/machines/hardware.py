@@ -61,7 +61,15 @@ def lscpu(data: bytes) -> Facts:
     the current one, which old versions print. Of several kinds of cores (big.LITTLE) each has a model and its numbers.
     """
     said: dict[str, list[Any]] = {}
-    for name, value in _lscpu_fields(data):
+    pairs: list[tuple[str, Any]]
+    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
+        objects = (each for each, _ in _tree(mapping(document(data, "lscpu -J")).get("lscpu")))
+        pairs = [(name.removesuffix(":"), each.get("data")) for each in objects if (name := word(each.get("field")))]
+    else:
+        whole_lines = re.sub(r"\n {16,}(?=[^:\n]+$)", "", text(data), flags=re.MULTILINE)
+        lines = re.findall(r"^([^:\uff1a\n]+)[:\uff1a](.*)", whole_lines, re.MULTILINE)
+        pairs = [(name.strip(), value.strip()) for name, value in lines]
+    for name, value in pairs:
         english = next((field for field, others in _TRANSLATED if re.fullmatch(others, name)), name)
         said.setdefault(english, []).append(value)
     require("Architecture" in said or "CPU(s)" in said, "the fields of `lscpu`, among them Architecture and CPU(s)")
@@ -89,17 +97,6 @@ def lscpu(data: bytes) -> Facts:
         caches={name.removesuffix(" cache"): size for name, size in texts.items() if name.endswith(" cache")},
         vulnerabilities={name.removeprefix(_VULN): state for name, state in texts.items() if name.startswith(_VULN)},
     )
-
-
-def _lscpu_fields(data: bytes) -> Iterator[tuple[str, Any]]:
-    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
-        found = document(data, "lscpu -J")
-        objects = (each for each, _ in _tree(mapping(found).get("lscpu")))
-        yield from ((name.removesuffix(":"), each.get("data")) for each in objects if (name := word(each.get("field"))))
-    else:
-        whole_lines = re.sub(r"\n {16,}(?=[^:\n]+$)", "", text(data), flags=re.MULTILINE)
-        pairs = re.findall(r"^([^:\uff1a\n]+)[:\uff1a](.*)", whole_lines, re.MULTILINE)
-        yield from ((name.strip(), value.strip()) for name, value in pairs)
 
 
 add("lscpu_extended", rb'\{\s*"cpus"', "lscpu-e", "lscpu -e -J")

@@ -85,6 +85,12 @@ def parse(data: bytes) -> Row:
         refuse("a number in the configuration is out of range", _HINT)
     hooks, leases = _objects(config, "hooks-libraries"), _object(config, "lease-database")
     backend = normalise("backend", _text(leases, "type") or "memfile")
+    pool = _object(config, "multi-threading")
+    enabled, queue = _flag(pool, "enable-multi-threading"), _whole(pool, "packet-queue-size", _MAX_INT64)
+    threads = _whole(pool, "thread-pool-size", _MAX_INT32) or None
+    threading = {"threading": "multi" if enabled else None, "threads": threads, "packet_queue_size": queue}
+    if enabled is False:  # then the sizes have no effect
+        threading = {"threading": "single", "threads": 1, "packet_queue_size": None}
     seconds = {ours: _whole(config, key, 2**32 - 1) for ours, key in _TIMERS.items()}
     return {
         "server_config_id": identity(settings),
@@ -94,7 +100,7 @@ def parse(data: bytes) -> Row:
         **backend,
         # Only memfile can be configured not to persist; a database always keeps the leases.
         "backend_persistent": backend != {"backend": "memfile"} or _flag(leases, "persist") is not False,
-        **_threading(_object(config, "multi-threading")),
+        **threading,
         **_high_availability(hooks),
         **_address_space(config, _FAMILIES[name]),
         "client_classes": len(_objects(config, "client-classes")),
@@ -117,15 +123,6 @@ def _server(document: Any) -> tuple[str, Row]:
     other = next((words for key, words in _OTHERS.items() if key in document), "no Dhcp4 or Dhcp6")
     hint = "give the configuration of kea-dhcp4 or kea-dhcp6, or leave the file out"
     refuse(f"expected the configuration of a DHCP server, found {other}", hint)
-
-
-def _threading(settings: Row) -> Row:
-    enabled = _flag(settings, "enable-multi-threading")
-    threads = _whole(settings, "thread-pool-size", _MAX_INT32)
-    queue = _whole(settings, "packet-queue-size", _MAX_INT64)
-    if enabled is False:  # then the sizes have no effect
-        return {"threading": "single", "threads": 1, "packet_queue_size": None}
-    return {"threading": "multi" if enabled else None, "threads": threads or None, "packet_queue_size": queue}
 
 
 def _high_availability(hooks: list[Row]) -> Row:

@@ -95,7 +95,13 @@ def parse(data: bytes) -> Row:
     if _YAML.match(text):
         product, (settings, document) = RECURSOR, _yaml(data)
     else:
-        settings = _settings(text)
+        settings = {}
+        for number, line in _lines(text):
+            if (found := _assigned(line)) is None:
+                refuse(f"expected key=value or a comment, found {line!r:.80}", _HINT, number)
+            key, adds, value = found
+            before = settings.get(key, _UNSET).value if adds else ""
+            settings[key] = _Setting(f"{before}, {value}" if before else value, number)
         reason = "expected settings of the PowerDNS Authoritative Server or Recursor, such as launch=lmdb; found none"
         hint = "give the whole pdns.conf or recursor.conf, or leave the file out"
         product = _product({*settings, *_COMMENTED.findall(text)}) or refuse(reason, hint)
@@ -157,17 +163,6 @@ def _product(keys: set[str]) -> str | None:
     told = {product: sum(bool(p.fullmatch(key)) for key in keys) for product, p in _TELLING.items()}
     one, other = told[AUTHORITATIVE], told[RECURSOR]
     return None if one == other else AUTHORITATIVE if one > other else RECURSOR
-
-
-def _settings(text: str) -> dict[str, _Setting]:
-    settings: dict[str, _Setting] = {}
-    for number, line in _lines(text):
-        if (found := _assigned(line)) is None:
-            refuse(f"expected key=value or a comment, found {line!r:.80}", _HINT, number)
-        key, adds, value = found
-        before = settings.get(key, _UNSET).value if adds else ""
-        settings[key] = _Setting(f"{before}, {value}" if before else value, number)
-    return settings
 
 
 def _assigned(line: str) -> tuple[str, bool, str] | None:
