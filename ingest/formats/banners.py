@@ -143,7 +143,7 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
             found = [
                 f"{_words(_PROCESS.sub(' ', who))} {words}".strip() for who, words in zip(writers, found, strict=True)
             ]
-    return _with_servers(found, map(_target, reports))
+    return _with_servers(found, reports)
 
 
 def _above_each(text: bytes, reports: Sequence[Report]) -> list[str]:
@@ -224,14 +224,14 @@ def _place(report: Report, lines: Sequence[bytes], begin: int = 0) -> _Place:
     return _Place(line, rate, above, has_rate, may_announce)
 
 
-def _target(report: Report) -> Any:
-    told = json.loads(report.facts.get("details") or "{}").get("target")
-    return told or (server(report.facts.get("command") or "") if report.facts.get("tool") == "perfdhcp" else None)
-
-
-def _with_servers(found: Sequence[str], targets: Iterable[str | None]) -> list[str]:
+def _with_servers(found: Sequence[str], reports: Iterable[Report]) -> list[str]:
     """Return the words of each report, with the address of its server if reports with the same words have several."""
-    servers = [_words(_PORT.sub(r" port \1", target.removesuffix(":53"))) if target else "" for target in targets]
+    servers = []
+    for report in reports:
+        target = json.loads(report.facts.get("details") or "{}").get("target")
+        if not target and report.facts.get("tool") == "perfdhcp":
+            target = server(report.facts.get("command") or "")
+        servers.append(_words(_PORT.sub(r" port \1", target.removesuffix(":53"))) if target else "")
     told = {(words, server) for words, server in zip(found, servers, strict=True) if server}
     several = {words for words, count in Counter(words for words, _ in told).items() if count > 1}
     pairs = zip(found, servers, strict=True)

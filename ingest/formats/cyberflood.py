@@ -112,7 +112,12 @@ def _trial(line: int, run: Node) -> Trial:
     if trial.facts["dropped"]:
         trial.warnings.append("Its failed transactions are not packet loss; many fail when the test stops.")
     trial.follow(summary, _TOTALS)
-    _observe_series(trial, run.members("raw"))
+    for section, content in run.members("raw").items():
+        for name, samples in (content.members() or {"": content}).items() if section not in _NO_SERIES else ():
+            unit, scale = _quantity(f"{section} {name}")
+            metric = re.sub(r"[^a-z0-9]+", "_", f"{name or section}".lower()).strip("_")[:100] or "series"
+            for time_s, value in _samples(samples, scale) if unit else ():
+                trial.observe(metric, value, str(unit), None, time_s)
     _rate(trial, run.members("raw.Load Specification"), summary, kind)
     return trial
 
@@ -140,15 +145,6 @@ def _rate(trial: Trial, load: dict[str, Node], summary: Node, kind: str) -> None
         trial.details["direction_scope"] = "sum_both" if shown == "Live Bandwidth" else "one_way"
     if unit == MBITS:
         trial.details["load_layer"] = "L2 without FCS"
-
-
-def _observe_series(trial: Trial, raw: dict[str, Node]) -> None:
-    for section, content in raw.items():
-        for name, samples in (content.members() or {"": content}).items() if section not in _NO_SERIES else ():
-            unit, scale = _quantity(f"{section} {name}")
-            metric = re.sub(r"[^a-z0-9]+", "_", f"{name or section}".lower()).strip("_")[:100] or "series"
-            for time_s, value in _samples(samples, scale) if unit else ():
-                trial.observe(metric, value, str(unit), None, time_s)
 
 
 def _quantity(name: str) -> tuple[str | None, float]:
