@@ -7,7 +7,15 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.text import LONGEST, few_rejects, lines, quote, within, without_runs_of_rejects
+from dropline.ingest.formats.text import (
+    LONGEST,
+    MAX_TEXT_BYTES,
+    few_rejects,
+    lines,
+    quote,
+    within,
+    without_runs_of_rejects,
+)
 from dropline.ingest.telemetry import Found, Sample
 
 Read = Callable[[bytes], Found]
@@ -26,7 +34,7 @@ def accounted(read: Read, expected: str) -> Read:
     """
 
     def parse(data: bytes) -> Found:
-        found = within(data, read, _SPLIT, most_lines=math.inf)
+        found = within(data, read, _SPLIT, MAX_TEXT_BYTES, math.inf)
         samples = 0
         for part in few_rejects(without_runs_of_rejects(found, expected), _SPLIT):
             samples += not isinstance(part, Reject)
