@@ -201,7 +201,8 @@ class Snapshot:
         if generator:
             texts["generator"] = run(generator, PATIENCE_S).output.decode("utf-8", "replace")
         jiffies = dict(zip(_CPU_STATES, map(int, text_of(Path("/proc/stat")).split("\n")[0].split()[1:]), strict=False))
-        udp, of_server = {role: _udp_counters(text) for role, text in texts.items()}, dict[str, float]()
+        udp = {role: _udp_counters(text) for role, text in texts.items()}
+        of_server: dict[str, float] = {}
         if server:
             sockets = (line for name in ("udp", "udp6") for line in text_of(network / name).splitlines()[1:])
             drops = sum(int(line.split()[-1]) for line in sockets)

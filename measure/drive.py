@@ -114,11 +114,8 @@ class _Measurement:
             self._call("set_up")
             self._collect()
             try:
-                if self.folder.generator_limit() is None:  # measured once, at the end of the range
-                    highest = self.plan.rates.highest
-                    with self._hooks(next(iter(self.plan.configurations))).serving(self._answers):
-                        trial = self._tried(highest, _LIMIT_S)
-                    self.folder.keep_generator_limit(trial.sent_rate if trial and trial.is_limited else highest)
+                if self.folder.generator_limit() is None:
+                    self._try_generator()
                 for remark in self._remarks():
                     self.say(remark)
                 while todo := self._next_round():
@@ -147,6 +144,13 @@ class _Measurement:
                 f"< {shlex.quote(str(script))} | tar -C {shlex.quote(str(place))} -xf -"
             )
             shell("collect.sh", there if host else here, limit_s=300)
+
+    def _try_generator(self) -> None:
+        """Measure once the highest rate that the generator can send, at the end of the range."""
+        highest = self.plan.rates.highest
+        with self._hooks(next(iter(self.plan.configurations))).serving(self._answers):
+            trial = self._tried(highest, _LIMIT_S)
+        self.folder.keep_generator_limit(trial.sent_rate if trial and trial.is_limited else highest)
 
     def _highest(self) -> int:
         limit = self.folder.generator_limit() or math.inf
