@@ -95,13 +95,7 @@ def parse(data: bytes) -> Row:
     if _YAML.match(text):
         product, (settings, document) = RECURSOR, _yaml(data)
     else:
-        settings = {}
-        for number, line in _lines(text):
-            if (found := _assigned(line)) is None:
-                refuse(f"expected key=value or a comment, found {line!r:.80}", _HINT, number)
-            key, adds, value = found
-            before = settings.get(key, _UNSET).value if adds else ""
-            settings[key] = _Setting(f"{before}, {value}" if before else value, number)
+        settings = _settings(text)
         reason = "expected settings of the PowerDNS Authoritative Server or Recursor, such as launch=lmdb; found none"
         hint = "give the whole pdns.conf or recursor.conf, or leave the file out"
         product = _product({*settings, *_COMMENTED.findall(text)}) or refuse(reason, hint)
@@ -117,6 +111,22 @@ def parse(data: bytes) -> Row:
         **(_authoritative(settings) if product == AUTHORITATIVE else _threading(_whole(settings, "threads", 2, _MOST))),
         "settings": said,
     }
+
+
+def _settings(text: str) -> dict[str, _Setting]:
+    """Return every setting with the line of its last value; raise Rejected for an invalid line."""
+    values: dict[str, list[str]] = {}  # a list: texts that grow by `+=` would take quadratic time
+    lines: dict[str, int] = {}
+    for number, line in _lines(text):
+        if (found := _assigned(line)) is None:
+            refuse(f"expected key=value or a comment, found {line!r:.80}", _HINT, number)
+        key, adds, value = found
+        if adds and values.get(key, [""])[0]:
+            values[key].append(value)
+        else:
+            values[key] = [value]
+        lines[key] = number
+    return {key: _Setting(", ".join(parts), lines[key]) for key, parts in values.items()}
 
 
 def _yaml(data: bytes) -> tuple[dict[str, _Setting], Row]:
