@@ -1,7 +1,6 @@
 """Links between pages that keep the visitor's choices."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -9,19 +8,6 @@ from dropline.app import queries, widgets, wording
 from dropline.app.warehouse import Warehouse
 
 MOST_COMPARED = 12
-PAGES: Final = {
-    "Results": "views/results.py",
-    "Compare set-ups": "views/compare.py",
-    "Compare versions": "views/versions.py",
-    "Speed-ups: threads, high availability, backends": "views/speedups.py",
-    "Trends and dips of runs": "views/trends.py",
-    "Plan: leases per second needed": "views/planner.py",
-    "SQL": "views/sql.py",
-    "Add results: try a file": "views/try_file.py",
-    "Quality: findings, rejected files": "views/quality.py",
-    "Machines and server configurations": "views/machines.py",
-    "Published claims": "views/claims.py",
-}
 
 
 def to_run(configuration_id: str, run_id: str, trial_id: str | None = None, text: str | None = None) -> None:
@@ -31,27 +17,6 @@ def to_run(configuration_id: str, run_id: str, trial_id: str | None = None, text
         address["trial"] = trial_id[: widgets.ID_LENGTH]
     usual = "Open the trial" if trial_id is not None else "Open the run"
     st.page_link("views/run.py", label=text or usual, icon=":material/timeline:", query_params=address)
-
-
-def to_found(labels: Mapping[str, str], search: str, found: Sequence[Mapping[str, Any]]) -> None:
-    """Link to a search's matches besides configurations: pages, and what `explore.beside` found."""
-    asked = search.lower().split()
-    for title, page in PAGES.items():
-        if all(word in title.lower() for word in asked):
-            st.page_link(page, label=f"Page: {title}", icon=":material/web:")
-    for each in found:
-        match each["kind"]:
-            case "run":
-                text = wording.plain(f"{labels[each['configuration_id']]}, {each['label']}")
-                to_run(each["configuration_id"], each["id"], text=text)
-            case "machine":
-                address = {"host": each["label"]}
-                text = f"Machine: {wording.plain(each['label'])}"
-                st.page_link("views/machines.py", label=text, icon=":material/dns:", query_params=address)
-            case _:
-                address = {"campaign": each["id"]}
-                text = f"Campaign: {wording.plain(each['id'])}"
-                st.page_link("views/explore.py", label=text, icon=":material/folder:", query_params=address)
 
 
 def to_compare(configuration_ids: Sequence[str], text: str) -> None:
@@ -76,16 +41,6 @@ def to_speedups(factor: str, campaign: str, text: str) -> None:
     """Link to the pairs of a campaign that differ only in one of `words.FACTORS`."""
     address = {"tab": wording.FACTORS[factor], "campaign": campaign}
     st.page_link("views/speedups.py", label=text, icon=":material/speed:", query_params=address)
-
-
-def to_findings(severity: str, finding: str, findings: int, campaigns: Sequence[str]) -> None:
-    """Link to the findings of one kind about some campaigns, with their number."""
-    address = [("severity", wording.SEVERITIES[severity]), ("finding", wording.findings([finding]))]
-    st.page_link(
-        "views/quality.py",
-        label=f"**{findings:,}** {wording.plain(f'{wording.SEVERITIES[severity][0]} {wording.findings([finding])}')}",
-        query_params=[*address, *(("campaign", each) for each in campaigns)],
-    )
 
 
 def to_source(url: str | None) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dropline.app import auth, query_log, widgets, wording
+from dropline.app import auth, uploads, widgets, wording
 from dropline.app.warehouse import QueryRefused
 from dropline.measure import progress
 from dropline.paths import Home
@@ -14,10 +14,10 @@ VIEWS = HERE / "views"  # Streamlit would serve files of a folder named pages/ p
 
 
 def search() -> None:
-    """Show a search field for everything; the page Runs, which has the same field, shows the matches."""
+    """Show a search field; the page Runs, which has the same field, shows the matches."""
     with st.container(key="everywhere"):
         asked = st.text_input(
-            "Search everything",
+            "Search set-ups",
             key="everywhere-words",
             type="search",
             icon=":material/search:",
@@ -45,7 +45,12 @@ measuring = st.Page(
 )
 data = [
     measuring,
-    st.Page(VIEWS / "try_file.py", title="Add results", icon=":material/upload_file:", url_path="try_file"),
+    st.Page(
+        VIEWS / "try_file.py",
+        title="Add results" if uploads.may_keep() and auth.may_store() else "Try a file",
+        icon=":material/upload_file:",
+        url_path="try_file",
+    ),
     st.Page(VIEWS / "quality.py", title="Quality", icon=":material/rule:", url_path="quality"),
     st.Page(VIEWS / "machines.py", title="Machines", icon=":material/dns:", url_path="machines"),
     st.Page(VIEWS / "claims.py", title="Published claims", icon=":material/fact_check:", url_path="claims"),
@@ -79,13 +84,10 @@ for place in WITHIN:
 if page != runs:
     search()
 widgets.follow_publications()
-with query_log.recorded() as questions:
-    try:
-        page.run()
-    except QueryRefused as error:
-        st.error(wording.plain(error))
-if questions:
-    widgets.offer_sql(questions)
+try:
+    page.run()
+except QueryRefused as error:
+    st.error(wording.plain(error))
 # A step of the browser's history for each choice: by itself Streamlit overwrites that of the choice before, and Back
 # loses the choices of the page it returns to. The first change of the address after a click or a key press adds one.
 steps = st.components.v2.component("history", js=(HERE / "history.js").read_text("utf-8"), isolate_styles=False)

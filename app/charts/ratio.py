@@ -35,7 +35,5 @@ def thread_scaling(points: pd.DataFrame, backend: str | None, unit: str, finding
     counts = (
         f", n = {wording.span(runs.min(), runs.max())} {'run' if runs.max() == 1 else 'runs'} each" if len(runs) else ""
     )
-    detail = (
-        f"{len(points)} thread counts{counts}; line: the Universal Scalability Law; triangle: more threads than cores"
-    )
+    detail = f"{len(points)} thread counts{counts}; line: fitted (Universal Scalability Law); triangle: more than cores"
     return theme.titled((law.encode(x=x, y=alt.Y("fitted_rate:Q")), dots), finding, detail, 320)

@@ -10,7 +10,6 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
-from dropline.app import goals as loss_goals
 from dropline.app import queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import panel, ramp, theme
 from dropline.app.warehouse import Warehouse
@@ -58,9 +57,10 @@ def main() -> None:
         each: queries.ask(warehouse, "compare_differences", one=chosen[0], other=each).to_pandas()
         for each in chosen[1:]
     }
-    _compare(warehouse, chosen, labels, facts, differing, query_log.Part.of_page())
+    _compare(warehouse, chosen, labels, facts, differing)
     if differing:
-        _show_differences(labels, chosen[0], differing)
+        with st.expander("What differs"):
+            _show_differences(labels, chosen[0], differing)
     if chosen:
         with st.expander("Everything known about them", expanded=not differing):
             known = view_tables.differences(facts, labels, chosen)
@@ -75,47 +75,44 @@ def _compare(
     labels: Mapping[str, str],
     facts: pa.Table,
     differing: Mapping[str, pd.DataFrame],
-    part: query_log.Part,
 ) -> None:
     """Let the visitor choose a limit, and compare the configurations at it; the answer is above the fields."""
     answer = st.container()
-    with part.recorded():
-        units = queries.ask(warehouse, "rate_units", configuration_ids=chosen)["rate_unit"].to_pylist()
-        goals = {goal["loss_goal"]: goal for goal in queries.loss_goals(warehouse, units)}
-        limit = _choose_limit(goals, units)
-        if not chosen:
-            st.info("Choose the configurations to compare.", icon=":material/compare_arrows:")
-            return
-        known = {each["configuration_id"]: each["backend"] for each in facts.to_pylist()}
-        backends = {labels[each]: known[each] for each in chosen}
-        figures = st.container()
-        draw_ramps = partial(_draw_ramps, warehouse, chosen, labels, units, limit, goals, backends)
-        if limit.goal is None:  # the browser draws the curves while the capacities are computed
-            draw_ramps()
-        with query_log.recorded() as asked:
-            frame = view_tables.capacities(_of_limit(warehouse, "capacities", chosen, limit), labels)
-        rated = [each for each in reversed(chosen) if each in set(frame["configuration_id"])]
-        verdicts = None
-        if limit.goal and len(rated) > 1:
-            asked_of = {"configuration_ids": rated, "loss_goal": limit.goal}
-            verdicts = queries.ask(warehouse, "compare_verdicts", {"pairs": "compare_pairs"}, **asked_of).to_pandas()
-        with answer:
-            for other, differences in differing.items():
-                said = _difference(frame, verdicts, labels, chosen[0], other)
-                st.markdown(f"{said} {wording.plain(view_tables.what_differs(differences, facts))}")
-            campaigns = {each["campaign"]: each["campaign_says"] for each in facts.to_pylist()}
-            for campaign, says in campaigns.items():
-                if len(campaigns) > 1 and says:
-                    st.caption(wording.plain(f"{campaign}: {says}"))
-        with figures:
-            st.space(widgets.TOOLS_PIXELS)
-            _say_what_has_no_figure(chosen, frame.dropna(subset=["rate"]), labels, limit)
-            _draw_capacities(warehouse, frame, limit, backends, asked)
-        if limit.goal:
-            draw_ramps()
-        if verdicts is not None:
-            _show_evidence(warehouse, verdicts, labels)
-    widgets.renew_sql(part)
+    units = queries.ask(warehouse, "rate_units", configuration_ids=chosen)["rate_unit"].to_pylist()
+    goals = {goal["loss_goal"]: goal for goal in queries.loss_goals(warehouse, units)}
+    limit = _choose_limit(goals, units)
+    if not chosen:
+        st.info("Choose the configurations to compare.", icon=":material/compare_arrows:")
+        return
+    known = {each["configuration_id"]: each["backend"] for each in facts.to_pylist()}
+    backends = {labels[each]: known[each] for each in chosen}
+    figures = st.container()
+    draw_ramps = partial(_draw_ramps, warehouse, chosen, labels, units, limit, goals, backends)
+    if limit.goal is None:  # the browser draws the curves while the capacities are computed
+        draw_ramps()
+    with query_log.recorded() as asked:
+        frame = view_tables.capacities(_of_limit(warehouse, "capacities", chosen, limit), labels)
+    rated = [each for each in reversed(chosen) if each in set(frame["configuration_id"])]
+    verdicts = None
+    if limit.goal and len(rated) > 1:
+        asked_of = {"configuration_ids": rated, "loss_goal": limit.goal}
+        verdicts = queries.ask(warehouse, "compare_verdicts", {"pairs": "compare_pairs"}, **asked_of).to_pandas()
+    with answer:
+        for other, differences in differing.items():
+            said = _difference(frame, verdicts, labels, chosen[0], other)
+            st.markdown(f"{said} {wording.plain(view_tables.what_differs(differences, facts))}")
+        campaigns = {each["campaign"]: each["campaign_says"] for each in facts.to_pylist()}
+        for campaign, says in campaigns.items():
+            if len(campaigns) > 1 and says:
+                st.caption(wording.plain(f"{campaign}: {says}"))
+    with figures:
+        st.space(widgets.TOOLS_PIXELS)
+        _say_what_has_no_figure(chosen, frame.dropna(subset=["rate"]), labels, limit)
+        _draw_capacities(warehouse, frame, limit, backends, asked)
+    if limit.goal:
+        draw_ramps()
+    if verdicts is not None:
+        _show_evidence(warehouse, verdicts, labels)
 
 
 def _begin(warehouse: Warehouse) -> None:
@@ -178,7 +175,6 @@ def _difference(
 def _choose_limit(goals: Mapping[str, dict[str, Any]], units: Collection[str]) -> Limit:
     """Let the visitor choose a limit, and the basis for leases, directly or by a loss goal that sets both."""
     texts = {name: wording.loss_goal(name, goal["loss_limit"], goal["loss_basis"]) for name, goal in goals.items()}
-    loss_goals.follow_old_address("goal", texts)
     named = _named(goals)
     find_goal = partial(_find_goal, named)
     first = next(iter(goals.values()))
@@ -447,7 +443,6 @@ def _show_evidence(warehouse: Warehouse, verdicts: pd.DataFrame, labels: Mapping
 
 
 def _show_differences(labels: Mapping[str, str], one: str, differing: Mapping[str, pd.DataFrame]) -> None:
-    st.header("What differs")
     other = next(iter(differing))
     if len(differing) > 1:
         texts = {each: labels[each] for each in differing}

@@ -1,7 +1,7 @@
 """Page Plan: how many leases per second does a site need, and which configurations give them?"""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from itertools import groupby
 from typing import Any, Final, Literal
@@ -13,12 +13,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dropline.app import planner, printed, queries, view_tables, widgets, wording
 from dropline.app.charts import demand, influence, recovery
 from dropline.app.warehouse import Warehouse, WarehouseError
 
-MESSAGES: Final = "Two for a renewal, four for a new lease. Retries come on top: see What happens next."
 OWN: Final = "my own numbers"
 FIRST: Final = "power-cut"  # the initial preset
 ASKED: Final = ("clients", "lease_s", "down_clients", "recovery_s", "outage_s")  # main inputs; the rest are assumptions
@@ -41,17 +41,18 @@ def main() -> None:
         st.caption(wording.plain(planner.PRESETS[chosen].source))
     warehouse, calculator = _warehouse(), _calculator()
     try:
-        inputs, measured_lps, setup = _ask_all()
+        inputs, measured_lps, setup = _ask_all(answer)
         found = planner.answer(warehouse, inputs, measured_lps, setup, calculator)
     except ValueError as error:
         st.error(wording.plain(planner.in_words(error)))
         return
+    if 0 < inputs["clients"] < inputs["down_clients"]:
+        answer.warning("More clients are to recover than there are.")
     needed = found.loads["needed_lps"]
     if needed > 0:
         first, *others = planner.headline(found)
         answer.header(wording.plain(first), anchor=False)
         answer.markdown(wording.plain(" ".join(others)))
-    _show_totals(found.loads)
     if needed <= 0:
         st.info("Enter the number of clients, or of new clients, to see which servers can serve them.")
         return
@@ -105,12 +106,12 @@ def _fill(name: str, value: float) -> None:
     st.session_state[name] = int(value) if is_chosen else planner.written(name, value)
 
 
-def _ask_all() -> tuple[dict[str, float], float | None, planner.Measured | None]:
+def _ask_all(answer: DeltaGenerator) -> tuple[dict[str, float], float | None, planner.Measured | None]:
     """Ask for all inputs, the main ones in one row, and for the server's speed."""
     inputs: dict[str, float] = {}
     with st.container(horizontal=True):
         for name in ASKED:
-            inputs[name] = _ask(planner.BY_NAME[name], FIELD_WIDTH)
+            inputs[name] = _ask(planner.BY_NAME[name], answer, FIELD_WIDTH)
     others = [each for each in planner.PARAMETERS if each.name not in ASKED]
     differ = any(name in st.query_params for name in ("measured_lps", *(each.name for each in others)))
     more = st.expander("Assumptions, allowances and your server", expanded=differ, on_change="rerun", key="more")
@@ -123,7 +124,7 @@ def _ask_all() -> tuple[dict[str, float], float | None, planner.Measured | None]
             with column:
                 st.markdown(f"**{group}**")
                 for each in members:
-                    inputs[each.name] = _ask(each)
+                    inputs[each.name] = _ask(each, answer)
                     if each.name in SUGGESTED:
                         _suggest(each.name, inputs["ip_version"])
         measured_lps, setup = _ask_server(inputs["ip_version"])
@@ -190,7 +191,8 @@ SUGGESTED: Final[dict[str, tuple[str, Callable[[dict[str, Any]], str], str, str]
 }
 
 
-def _ask(parameter: planner.Parameter, width: int | Literal["stretch"] = "stretch") -> float:
+def _ask(parameter: planner.Parameter, answer: DeltaGenerator, width: int | Literal["stretch"] = "stretch") -> float:
+    """Ask for one input; the answer says so if it cannot be read, and takes the default."""
     if parameter.unit == "version":
         chosen = st.segmented_control(
             parameter.label,
@@ -210,7 +212,11 @@ def _ask(parameter: planner.Parameter, width: int | Literal["stretch"] = "stretc
         bind="query-params",
         width=width,
     )
-    value = planner.parsed(parameter.name, text or "0")
+    try:
+        value = planner.parsed(parameter.name, text or "0")
+    except ValueError as error:
+        value = float(parameter.default)
+        answer.error(f"{wording.plain(error)}. The answer takes {planner.written(parameter.name, value)}.")
     return int(value) if value.is_integer() and value < 1e15 else value
 
 
@@ -254,13 +260,6 @@ def _choose_setup(ip_version: float) -> planner.Measured | None:
         help="A measured set-up: its capacity, unless given above, and what it still answered under a higher load.",
     )
     return None if place is None else planner.Measured.of(found[place])
-
-
-def _show_totals(needed: Mapping[str, float]) -> None:
-    with widgets.reserved(widgets.METRICS_PIXELS, horizontal=True):
-        st.metric("LPS needed", planner.amount(needed["needed_lps"]), border=True, help="Peak, with the allowances.")
-        st.metric("Steady LPS", planner.amount(needed["steady_lps"]), border=True, help="Renewals and new leases.")
-        st.metric("Messages per second", planner.amount(needed["peak_messages_per_s"]), border=True, help=MESSAGES)
 
 
 def _against_capacities(found: planner.Answer) -> alt.LayerChart:
@@ -323,7 +322,7 @@ def _show_parts(found: planner.Answer) -> None:
     needed = found.loads
     parts = [(*planner.LOADS[name], needed[name]) for name in planner.PARTS if needed[name]]
     if extra := needed["needed_lps"] - needed["peak_lps"]:
-        factors = " x ".join(f"{found.inputs[each]:g}" for each in ("relay_ratio", "ha_ratio", "utilisation_ratio"))
+        factors = " × ".join(f"{found.inputs[each]:g}" for each in ("relay_ratio", "ha_ratio", "utilisation_ratio"))
         parts.append(("Allowances", f"peak / ({factors}) - peak: relay, HA, utilisation", extra))
     parts.append(("Needed", "all of these", needed["needed_lps"]))
     table = pd.DataFrame(parts, columns=["Component", "Computed as", "LPS"])[["Component", "LPS", "Computed as"]]
@@ -337,7 +336,8 @@ def _show_parts(found: planner.Answer) -> None:
     )
     st.caption(
         f"Steady: {planner.amount(needed['needed_steady_lps'])} leases per second with the allowances, "
-        f"{planner.amount(needed['steady_messages_per_s'])} messages per second. A server's queue needs at most "
+        f"{planner.amount(needed['steady_messages_per_s'])} messages per second; in the busiest minute "
+        f"{planner.amount(needed['peak_messages_per_s'])}, without retries. A server's queue needs at most "
         f"{wording.plural(math.ceil(needed['useful_queue_requests']), 'place')}: in a longer one, clients retry before "
         "their turn."
     )

@@ -34,12 +34,13 @@ def main() -> None:
     warehouse = widgets.warehouse_or_stop()
     with query_log.recorded() as asked:
         found = queries.ask(warehouse, "quality_counts").to_pandas()
-    st.header(_answer(found), anchor=False)
+    answer = widgets.reserved(widgets.HEADER_PIXELS)
     published = {*found.loc[~found["is_own"], "campaign"]}
     hidden = set() if _shows_published(found, published) else published
     found = found[~found["campaign"].isin(hidden)]
+    answer.header(_answer(found), anchor=False)
     suites = status.gate(Home.chosen())
-    _metrics(warehouse, found, suites)
+    _say_counts(warehouse, found, suites)
     names = ("Findings", "Rejected files", "Gate", "Campaigns")
     findings, rejected, gate, campaigns = st.tabs(names, key="tab", on_change="rerun", bind="query-params")
     with findings:
@@ -63,18 +64,14 @@ def _shows_published(found: pd.DataFrame, published: set[str]) -> bool:
     return st.toggle("Published figures", key="published", bind="query-params")
 
 
-def _metrics(warehouse: Warehouse, found: pd.DataFrame, suites: list[dict[str, Any]]) -> None:
-    st.caption(f"Build of {queries.row(warehouse, 'quality_built')['built_at']:%d %b %Y, %H:%M} UTC")
+def _say_counts(warehouse: Warehouse, found: pd.DataFrame, suites: list[dict[str, Any]]) -> None:
     by_severity = found.groupby("severity")["findings"].sum()
-    with widgets.reserved(widgets.METRICS_PIXELS, horizontal=True):
-        st.metric("Suspect", f"{by_severity.get('suspect', 0):,}", border=True, help="The figure is probably wrong.")
-        st.metric("Warnings", f"{by_severity.get('warning', 0):,}", border=True, help="Check before use.")
-        st.metric("Info", f"{by_severity.get('info', 0):,}", border=True, help="For information; no figure is weaker.")
-        rejected = found.loc[found["finding"] == "rejected", "findings"].sum()
-        st.metric("Rejected files", f"{rejected:,}", border=True, help="Files from which nothing could be read.")
-        held, failed = (sum(suite[name] for suite in suites) for name in ("successes", "failures"))
-        gate = f"{held} of {held + failed} hold" if suites else "not run"
-        st.metric("Data checks", gate, border=True, help="Expectations that the last build checked.")
+    counts = [f"{text} {by_severity.get(each, 0):,}" for each, text in wording.SEVERITIES.items()]
+    rejected = wording.plural(int(found.loc[found["finding"] == "rejected", "findings"].sum()), "rejected file")
+    held, failed = (sum(suite[name] for suite in suites) for name in ("successes", "failures"))
+    gate = f"{held} of {held + failed} data checks hold" if suites else "data checks not run"
+    built = queries.row(warehouse, "quality_built")["built_at"]
+    st.caption(f"Build of {built:%d %b %Y, %H:%M} UTC: {', '.join(counts)}, {rejected}; {gate}.")
     widgets.warn_if_behind(warehouse)
 
 

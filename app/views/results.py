@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import streamlit as st
 
 from dropline.app import goals, headlines, links, queries, query_log, view_tables, widgets, wording
-from dropline.app.charts import panel, theme
+from dropline.app.charts import panel
 from dropline.app.warehouse import Identity, Warehouse
 
 OWN: Final = "only_"  # prefix of this page's own URL parameters; pages share those of the same name
@@ -60,7 +60,7 @@ def main() -> None:
             goal = goals.choose(warehouse, f"{OWN}goal")
         is_published = st.toggle(
             "Published figures",
-            value=not totals["measured"] or "published" in st.query_params.get_all("origin"),
+            value=not totals["measured"],
             key="published",
             bind="query-params",
             help="Show figures that vendors and articles published, from their own machines, beside your results.",
@@ -72,7 +72,6 @@ def main() -> None:
         st.caption(f"Only {'; '.join(named)}")
     _version_changes(warehouse, goal)
     answer = _answer(warehouse.identity, goal, is_published, chosen)
-    query_log.note(*answer.asked)
     if not answer.found:
         without = "No capacity yet: that takes trials at several set rates, as with perfdhcp -r or dnsperf -Q."
         st.warning("No results for these filters. Remove one." if named else without)
@@ -86,7 +85,9 @@ def main() -> None:
     if answer.earlier:
         earlier = f"Only the newest results; {answer.earlier:,} earlier ones of the same set-ups are in Trends"
         st.page_link("views/trends.py", label=earlier, icon=":material/trending_up:")
-    st.page_link("views/explore.py", label="Search all set-ups and published figures", icon=":material/search:")
+    address = {"origin": ["measured", "published"]}
+    label = "Search all set-ups and published figures"
+    st.page_link("views/explore.py", label=label, icon=":material/search:", query_params=address)
     _throughputs(warehouse)
     _foot(warehouse, totals)
 
@@ -107,7 +108,7 @@ class Panel(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What the page shows of the set-ups that the filters leave, how many, and the queries behind it.
+    """What the page shows of the set-ups that the filters leave, and how many.
 
     `earlier` results are left out, because a set-up measured every night would hide all others.
     """
@@ -116,7 +117,6 @@ class Answer(NamedTuple):
     effects: list[Panel]
     found: int
     earlier: int
-    asked: list[str]
 
 
 def _found(goal: str | None, is_published: bool) -> tuple[pa.Table, pd.DataFrame]:
@@ -141,9 +141,6 @@ def _choose_filters(values: Mapping[str, Sequence[str]]) -> tuple[tuple[tuple[st
     for name, label in FILTERS.items():
         options = {value: value for value in values[name]}
         key = f"{OWN}{name}"
-        if earlier := [each for each in st.query_params.get_all(name) if each in options]:  # from an older URL
-            st.session_state.setdefault(key, earlier)
-            del st.query_params[name]
         chosen = widgets.choose_many(label, key, widgets.narrowed(f"{label.lower()}s", key, options))
         every.append(tuple(chosen))
         if chosen:
@@ -155,19 +152,17 @@ def _choose_filters(values: Mapping[str, Sequence[str]]) -> tuple[tuple[tuple[st
 def _answer(identity: Identity, goal: str | None, is_published: bool, chosen: tuple[tuple[str, ...], ...]) -> Answer:
     """Draw a panel per protocol and unit, those with most runs first, and the effects of threads and HA."""
     with query_log.recorded() as asked:
-        with query_log.recorded() as behind:
-            table, found = _found(goal, is_published)
-        filters = dict(zip(FILTERS, chosen, strict=True))
-        for name, values in filters.items():
-            if values:
-                found = found[found[name].isin(values)]
-        known = len(found)
-        in_panels = found[found["origin"] == "measured"].groupby(KIND).size()
-        if in_panels.max() > headlines.MOST_ALIKE and not filters["campaign"]:
-            found = found[found["is_newest"]]
-        panels = [each._replace(asked=behind) for each in _panels(found, table, widgets.open_warehouse(), goal)]
-        effects = _effects(found["configuration_id"], goal)
-    return Answer(panels, effects, len(found), known - len(found), list(asked))
+        table, found = _found(goal, is_published)
+    filters = dict(zip(FILTERS, chosen, strict=True))
+    for name, values in filters.items():
+        if values:
+            found = found[found[name].isin(values)]
+    known = len(found)
+    in_panels = found[found["origin"] == "measured"].groupby(KIND).size()
+    if in_panels.max() > headlines.MOST_ALIKE and not filters["campaign"]:
+        found = found[found["is_newest"]]
+    panels = [each._replace(asked=asked) for each in _panels(found, table, widgets.open_warehouse(), goal)]
+    return Answer(panels, _effects(found["configuration_id"], goal), len(found), known - len(found))
 
 
 def _panels(found: pd.DataFrame, table: pa.Table, warehouse: Warehouse, goal: str | None) -> list[Panel]:
@@ -185,12 +180,14 @@ def _panels(found: pd.DataFrame, table: pa.Table, warehouse: Warehouse, goal: st
     taken = table.take(pa.array(wanted, pa.int64()))  # typed: there may be none
     rows = dict(zip(wanted, view_tables.capacities(taken, queries.labels(warehouse)).to_dict("records"), strict=True))
     compared = partial(queries.compared, warehouse, goal)
-    return [_panel([rows[each] for each in part[:MOST_ROWS]], len(part), kind, compared) for kind, part in parts.items()]
+    return [
+        _panel([rows[each] for each in part[:MOST_ROWS]], len(part), kind, compared) for kind, part in parts.items()
+    ]
 
 
 def _panel(rows: Sequence[headlines.Row], known: int, kind: tuple[str, ...], compared: headlines.Compared) -> Panel:
     """Return the headline and the capacities of the fastest of all `known` set-ups of a kind."""
-    origin, protocol, unit, place = kind
+    _, protocol, unit, place = kind
     drawn = [row | {"name": name} for row, name in zip(rows, headlines.names(rows), strict=True)]
     best = headlines.fastest(drawn)
     heading = f"{protocol or unit}: no set-up passes its first step"
@@ -205,8 +202,8 @@ def _panel(rows: Sequence[headlines.Row], known: int, kind: tuple[str, ...], com
         rate=shown["rate"].where(shown["status"] != "exceeded_at_first_step"),
         shown=[headlines.figure(row) for row in drawn],
     )
-    finding = f"{protocol or 'No protocol stated'}, {unit}: {_drawn_of(len(drawn), known, 'set-up')}{place}, fastest first"
-    chart = panel.capacities(shown, unit, finding, panel.told(shown))
+    of = f"{protocol or 'No protocol stated'}, {unit}: {_drawn_of(len(drawn), known, 'set-up')}{place}"
+    chart = panel.capacities(shown, unit, f"{of}, fastest first", panel.told(shown))
     return Panel("-".join(("panel", *kind)), heading, lead, certainty, chart, chart.with_frames(), drawn, best)
 
 
@@ -326,21 +323,12 @@ def _throughputs(warehouse: Warehouse) -> None:
 
 
 def _foot(warehouse: Warehouse, totals: Mapping[str, int]) -> None:
-    """Show totals, freshness and findings."""
-    fresh = queries.row(warehouse, "results_freshness")
+    """Show totals and freshness."""
     counts = {"configuration": totals["measured"], "run": totals["runs"], "trial": totals["trials"]}
     said = [wording.plural(count, noun) for noun, count in counts.items()]
-    said.append(f"Built on {queries.row(warehouse, 'quality_built')['built_at']:%d %b %Y, %H:%M} UTC")
-    if fresh["last_started_at"]:
-        said.append(f"newest trial on {fresh['last_started_at']:%d %b %Y, %H:%M} UTC")
-    if fresh["last_batch"] is not None:
-        campaigns = wording.plural(len(fresh["campaigns"]), "campaign")
-        said.append(f"newest batch {wording.plain(fresh['last_batch'])} with {campaigns}")
-    kinds = queries.ask(warehouse, "results_fresh_findings").to_pylist()
-    if kinds:
-        with st.expander(f"Problems found in the newest batch: {sum(kind['findings'] for kind in kinds):,}"):
-            for kind in kinds:
-                links.to_findings(kind["severity"], kind["finding"], kind["findings"], kind["campaigns"])
+    built = queries.row(warehouse, "quality_built")
+    said.append(f"Built on {built['built_at']:%d %b %Y, %H:%M} UTC")
+    said += [f"newest batch {wording.plain(each)}" for each in sorted(built["lake_batches"])[-1:]]
     st.caption(" · ".join(said))
 
 

@@ -80,8 +80,8 @@ def test_sentence_and_table_name_the_same_known_end_where_one_ramp_ends_too_soon
         ({}, 2.5, "worst_exchange", "isc"),
         ({"limit": "0.3"}, 0.3, "worst_exchange", "a limit of my own"),
         ({"basis": "all packets"}, 2.5, "packet", "a limit of my own"),
-        ({"goal": "moj: 1 % of whole leases"}, 1.0, "lease", "moj"),
-        ({"goal": "ndr: 0 % of any exchange", "limit": "0"}, 0.0, "worst_exchange", "ndr"),
+        ({"goal": "MOJ (1 % of whole leases)"}, 1.0, "lease", "moj"),
+        ({"goal": "NDR (0 %)", "limit": "0"}, 0.0, "worst_exchange", "ndr"),
     ],
     ids=["nothing", "limit", "basis", "goal", "goal and limit"],
 )
