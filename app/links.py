@@ -1,6 +1,7 @@
 """Links between pages that keep the visitor's choices."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -17,6 +18,23 @@ def to_run(configuration_id: str, run_id: str, trial_id: str | None = None, text
         address["trial"] = trial_id[: widgets.ID_LENGTH]
     usual = "Open the trial" if trial_id is not None else "Open the run"
     st.page_link("views/run.py", label=text or usual, icon=":material/timeline:", query_params=address)
+
+
+def to_found(labels: Mapping[str, str], found: Sequence[Mapping[str, Any]]) -> None:
+    """Link to what `explore.beside` found."""
+    for each in found:
+        match each["kind"]:
+            case "run":
+                text = wording.plain(f"{labels[each['configuration_id']]}, {each['label']}")
+                to_run(each["configuration_id"], each["id"], text=text)
+            case "machine":
+                address = {"host": each["label"]}
+                text = f"Machine: {wording.plain(each['label'])}"
+                st.page_link("views/machines.py", label=text, icon=":material/dns:", query_params=address)
+            case _:
+                address = {"campaign": each["id"]}
+                text = f"Campaign: {wording.plain(each['id'])}"
+                st.page_link("views/explore.py", label=text, icon=":material/folder:", query_params=address)
 
 
 def to_compare(configuration_ids: Sequence[str], text: str) -> None:

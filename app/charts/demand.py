@@ -23,14 +23,14 @@ def against_capacities(steps: pd.DataFrame, capacities: pd.DataFrame, finding: s
     axis = alt.Axis(labelExpr=theme.AMOUNTS, values=[0, 10, 100, 1000, 10_000, 100_000, 1_000_000], labelFlush=False)
     y = alt.Y("lps:Q", title="Leases per second", scale=scale, axis=axis)
     need = alt.Chart(steps.loc[:, list(STEPS)])
-    known = alt.Chart(capacities.loc[:, list(CAPACITIES)])
+    known = alt.Chart(capacities.loc[:, list(CAPACITIES)].assign(top=capacities[["rate", "high"]].max(axis="columns")))
     green = theme.DISTINCT_COLOURS[2]
     tooltip = [alt.Tooltip("label:N", title="Configuration"), alt.Tooltip("shown:N", title="Leases/s")]
     layers = [
         known.mark_rect(color=green, opacity=0.16).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), tooltip=tooltip),
         known.mark_rule(color=green, strokeWidth=1.5).encode(y=alt.Y("rate:Q"), tooltip=tooltip),
         known.mark_text(align="right", baseline="bottom", dy=-3, dx=-4, fontSize=11, color=theme.INK, limit=420).encode(
-            x=alt.XValue("width"), y=alt.Y("rate:Q"), text=alt.Text("label:N")
+            x=alt.XValue("width"), y=alt.Y("top:Q"), text=alt.Text("label:N")
         ),
         need.mark_area(color=theme.LIMIT_COLOUR, opacity=0.18, interpolate="step-after").encode(x=x, y=y),
         need.mark_line(color=theme.LIMIT_COLOUR, strokeWidth=2.2, interpolate="step-after").encode(

@@ -8,7 +8,7 @@ import pandas as pd
 from dropline.app import wording
 from dropline.app.charts import theme
 
-POINTS: Final = ("threads", "rate", "fitted_rate", "efficiency_ratio", "is_above_cores", "rated_runs")
+POINTS: Final = ("threads", "rate", "fitted_rate", "is_above_cores", "rated_runs")
 
 
 def thread_scaling(points: pd.DataFrame, backend: str | None, unit: str, finding: str) -> alt.LayerChart:
@@ -26,7 +26,6 @@ def thread_scaling(points: pd.DataFrame, backend: str | None, unit: str, finding
             alt.Tooltip("threads:Q", title="Threads"),
             alt.Tooltip("rate:Q", title=f"Capacity ({unit})", format=",.0f"),
             alt.Tooltip("fitted_rate:Q", title="By the law", format=",.0f"),
-            alt.Tooltip("efficiency_ratio:Q", title="Efficiency per thread", format=".0%"),
             alt.Tooltip("rated_runs:Q", title="Runs (n)"),
         ],
     )

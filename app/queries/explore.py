@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +15,7 @@ from dropline.app.queries import ask
 from dropline.app.warehouse import Warehouse
 
 MOST_FOUND: Final = 200  # per page
+MOST_BESIDE: Final = 5  # campaigns, machines or runs
 FACETS: Final = (
     *("protocol", "backend", "campaign", "origin", "product", "version", "threading", "threads", "ha", "testbed"),
     *("scenario", "tool", "tag", "month", "unit", "quality"),
@@ -127,3 +128,19 @@ def _fastest(found: pa.Table) -> pa.Table:
     groups = found.append_column("place", pa.array(np.arange(len(found)))).group_by(["protocol", "rate_unit"])
     first = groups.aggregate([("place", "min"), ("place", "count")])
     return found.take(first.sort_by([("place_count", "descending"), ("place_min", "ascending")])["place_min"])
+
+
+def beside(warehouse: Warehouse, search: str) -> list[dict[str, Any]]:
+    """Return the campaigns, machines and runs that all words of a search name: kind, id, label, configuration_id.
+
+    A kind with more than `MOST_BESIDE` matches is left out.
+    """
+    # Matched here, as the texts are the same for every search and thus cached.
+    words = search.lower().split()
+    found = ask(warehouse, "explore_texts", {"machines": "machines_hosts"}).slice(0, None if words else 0)
+    for word in words:
+        found = found.filter(_have(found["text"], word))
+    alike = Counter(found["kind"].to_pylist())
+    few = pa.array([kind for kind, count in alike.items() if count <= MOST_BESIDE], pa.string())
+    named: list[dict[str, Any]] = found.drop_columns("text").filter(pc.is_in(found["kind"], few)).to_pylist()
+    return named

@@ -16,13 +16,6 @@ VERDICTS = {
     "verdict": "Rule",
     "reviewed_verdict": "Maintainers",
 }
-WORDINGS = {
-    "at_least": "at least ",
-    "at_most": "at most ",
-    "up_to": "up to ",
-    "some_at_least": "in some cases at least ",
-    "about": "about ",
-}
 
 
 def main() -> None:
@@ -98,7 +91,7 @@ def _choose_claim(claims: pd.DataFrame) -> int | None:
 
 def _claimed(claim: Mapping[str, Any]) -> str:
     span = _span(claim["claimed_low"], claim["claimed_high"], claim["claimed_unit"])
-    return f"{WORDINGS.get(claim['wording'], '')}{span}" if span else "no number named"
+    return f"{wording.CLAIMED.get(claim['wording'], '')}{span}" if span else "no number named"
 
 
 def _recomputed(claim: Mapping[str, Any]) -> str:

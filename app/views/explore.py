@@ -36,7 +36,7 @@ def main() -> None:
             type="search",
             icon=":material/search:",
             placeholder="words in names, campaigns, methods, testbeds, findings",
-            help="Finds set-ups with all of the words.",
+            help="Finds set-ups with all of the words, and machines, campaigns and runs with that name.",
         )
     with right:
         goal = goals.choose(warehouse)
@@ -50,6 +50,9 @@ def main() -> None:
     for facet, place in below.items():
         place.caption(_counts(facet, found.counts[facet]))
     labels = queries.labels(warehouse)
+    if search:
+        with st.container(horizontal=True, gap="xsmall"):
+            links.to_found(labels, explore.beside(warehouse, search))
     if not found.matches:
         st.warning("No set-up matches. Remove a word or a filter.")
         return
@@ -156,8 +159,6 @@ def _lead_on(warehouse: Warehouse, chosen: pd.DataFrame, goal: str | None) -> No
         links.to_compare(ids, several if len(ids) > 1 else "Open in the comparison")
         if len(ids) == 1:
             _lead_on_from_one(warehouse, chosen.iloc[0], goal)
-    if len(ids) > 1:
-        st.caption("Select a single row to open its runs, trend or speed-ups.")
 
 
 def _lead_on_from_one(warehouse: Warehouse, one: pd.Series[Any], goal: str | None) -> None:

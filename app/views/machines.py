@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dropline.app import links, queries, view_tables, widgets, wording
+from dropline.app import queries, view_tables, widgets, wording
 from dropline.app.warehouse import Warehouse
 
 
@@ -15,7 +15,7 @@ class Kind:
     """Hosts or server configurations, which the page shows alike."""
 
     word: str
-    key: str  # id column, and parameter of machines_used_by.sql
+    key: str  # id column
     leaves: str  # query for every fact
     without: str  # advice if there is none
 
@@ -139,7 +139,6 @@ def _show(warehouse: Warehouse, kind: Kind, rows: pd.DataFrame, listed: pd.DataF
         _show_differences(facts, labels[a], labels[b])
     else:
         _show_facts(facts, labels[a])
-    _show_users(warehouse, kind, a, labels[a])
 
 
 def _show_facts(facts: pd.DataFrame, label: str) -> None:
@@ -217,41 +216,6 @@ def _value(item: str, value: Any, absent: str = wording.NOT_STATED) -> str:
         return str(value)
     size, unit = UNITS[item]
     return f"{int(value) / size:,.1f} {unit}" if size > 1 else f"{float(value):,.9g} {unit}"
-
-
-def _show_users(warehouse: Warehouse, kind: Kind, chosen: str, label: str) -> None:
-    st.header(f"What ran with {wording.plain(label)}")
-    used = {HOST.key: None, SERVER.key: None, kind.key: chosen}
-    users = queries.ask(warehouse, "machines_used_by", **used).to_pandas()
-    if users.empty:
-        partner = " It may belong to a partner." if kind is SERVER else ""
-        st.info(f"No run used this {kind.word} as the server under test.{partner}")
-        return
-    place = widgets.choose_row(
-        view_tables.headed(
-            users.assign(
-                shown=[
-                    wording.rate(rate, wording.bound(*how))
-                    for rate, *how in users[["rate", "status", "qualifier"]].values.tolist()
-                ]
-            ),
-            "configuration campaign origin repetition started_at shown rate_unit",
-            repetition="Run",
-            started_at="Started",
-            shown="Rate",
-        ).dropna(axis="columns", how="all"),
-        list(users["run_id"].fillna(users["configuration_id"])),
-        "used_by",
-        alt=f"Runs and published configurations of {label}; choose one to open it",
-        config={"Started": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", timezone="UTC", help="UTC")},
-    )
-    if place is None:
-        st.caption("Choose a row to open its run or configuration.")
-        return
-    user = users.iloc[place]
-    if user["origin"] == "measured":
-        links.to_run(user["configuration_id"], user["run_id"])
-    links.to_compare([user["configuration_id"]], "Open the configuration")
 
 
 main()

@@ -1,7 +1,6 @@
 """Page Plan: how many leases per second does a site need, and which configurations give them?"""
 
 import math
-from collections.abc import Callable
 from functools import partial
 from itertools import groupby
 from typing import Any, Final, Literal
@@ -27,7 +26,9 @@ ANSWER_PIXELS: Final = 120  # a heading of two lines and a sentence
 MEETS: Final = {"Enough": "yes", "Not known": "unknown", "Too slow": "no"}
 MOST_ROWS: Final = 100  # of a table of configurations
 MOST_DRAWN: Final = 5  # capacities beside the demand
-APART: Final = 2  # minimum ratio between them, so that their names do not overlap
+APART: Final = 3  # minimum ratio between them, so that their names do not overlap
+# Input -> query for measured values, and the short name of the field.
+SUGGESTED: Final = {"ha_ratio": ("planner_ha_ratios", "ha"), "renewal_cost_ratio": ("planner_renewal_costs", "renewal")}
 
 
 def main() -> None:
@@ -133,7 +134,7 @@ def _ask_all(answer: DeltaGenerator) -> tuple[dict[str, float], float | None, pl
 
 def _suggest(name: str, ip_version: float) -> None:
     """Offer measured values for an input."""
-    measured, in_words, short, meaning = SUGGESTED[name]
+    measured, short = SUGGESTED[name]
     found = _known(measured, ip_version)
     if not found:
         return
@@ -142,12 +143,11 @@ def _suggest(name: str, ip_version: float) -> None:
         "Take a measured ratio",
         range(len(found)),
         index=None,
-        format_func=lambda place: in_words(found[place]),
+        format_func=lambda place: _in_words(found[place]),
         key=key,
         on_change=lambda: _take(name, found, key),
         placeholder="choose a pair of set-ups",
-        help=f"{meaning}, from two set-ups that are otherwise the same. The value goes into the field above, where "
-        "you can change it.",
+        help="From two set-ups that are otherwise the same. The value goes into the field above.",
     )
 
 
@@ -158,37 +158,10 @@ def _take(name: str, found: list[dict[str, Any]], key: str) -> None:
         _fill(name, round(min(max(found[place]["ratio"], parameter.minimum), parameter.maximum), 3))
 
 
-def _pair(pair: dict[str, Any]) -> tuple[str, str]:
-    """Return what the set-ups of a pair share, and their product with its version."""
+def _in_words(pair: dict[str, Any]) -> str:
     what = view_tables.set_up(pair["backend"], pair["threading"], pair["threads"], pair["ha_mode"])
-    return what, f"{pair['product']} {pair['product_version'] or ''}".strip()
-
-
-def _ha_in_words(pair: dict[str, Any]) -> str:
-    what, version = _pair(pair)
-    ends = wording.factor_interval(pair["ci_low"], pair["ci_high"])
-    interval = f" ({ends})" if wording.is_known(pair["ci_low"]) else ""
-    counts = wording.numbers(pair["runs_without_ha"], pair["runs_with_ha"])
-    runs = f" {counts} runs," if counts else ""
-    return f"{pair['ratio']:.3f}{interval}: {what}{runs} {version}, {pair['origin']}, {pair['campaign']}"
-
-
-def _renewal_in_words(pair: dict[str, Any]) -> str:
-    what, version = _pair(pair)
-    return (
-        f"{pair['ratio']:.3f}: {what}, {wording.number(pair['lps_without'])} LPS, "
-        f"{wording.number(pair['lps_with'])} beside {wording.number(pair['renewals_per_s'])} renewals/s, "
-        f"{version}, {pair['campaign']}"
-    )
-
-
-# Input -> query for measured values, their text, the short name of the field, and the meaning of the ratio.
-SUGGESTED: Final[dict[str, tuple[str, Callable[[dict[str, Any]], str], str, str]]] = {
-    "ha_ratio": ("planner_ha_ratios", _ha_in_words, "ha", "LPS with HA, relative to LPS without"),
-    "renewal_cost_ratio": (
-        *("planner_renewal_costs", _renewal_in_words, "renewal", "Cost of a renewal, relative to a new lease"),
-    ),
-}
+    beside = f" beside {wording.number(pair['renewals_per_s'])} renewals/s" if "renewals_per_s" in pair else ""
+    return f"{pair['ratio']:.3f}: {what}{beside}, {pair['product']} {pair['product_version'] or ''}, {pair['campaign']}"
 
 
 def _ask(parameter: planner.Parameter, answer: DeltaGenerator, width: int | Literal["stretch"] = "stretch") -> float:

@@ -25,7 +25,6 @@ FILTERS = {
     "campaign": ("Campaign", "campaigns"),
 }
 RESULTS = wording.SEVERITIES | {None: "✓ holds"}
-TIME = "YYYY-MM-DD HH:mm"
 
 
 def main() -> None:
@@ -41,8 +40,8 @@ def main() -> None:
     answer.header(_answer(found), anchor=False)
     suites = status.gate(Home.chosen())
     _say_counts(warehouse, found, suites)
-    names = ("Findings", "Rejected files", "Gate", "Campaigns")
-    findings, rejected, gate, campaigns = st.tabs(names, key="tab", on_change="rerun", bind="query-params")
+    names = ("Findings", "Rejected files", "Gate")
+    findings, rejected, gate = st.tabs(names, key="tab", on_change="rerun", bind="query-params")
     with findings:
         if findings.open:
             _findings(warehouse, found, asked, hidden)
@@ -52,9 +51,6 @@ def main() -> None:
     with gate:
         if gate.open:
             _gate(suites)
-    with campaigns:
-        if campaigns.open:
-            _campaigns(warehouse)
 
 
 def _shows_published(found: pd.DataFrame, published: set[str]) -> bool:
@@ -240,26 +236,8 @@ def _gate(suites: list[dict[str, Any]]) -> None:
         config={
             "Suite": st.column_config.TextColumn(width="medium"),
             "Rows found": st.column_config.TextColumn(width="medium"),
-            "Checked": st.column_config.DatetimeColumn(format=TIME, timezone="UTC", help="UTC"),
+            "Checked": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", timezone="UTC", help="UTC"),
         },
-        height="content",
-    )
-
-
-def _campaigns(warehouse: Warehouse) -> None:
-    rows = queries.ask(warehouse, "quality_campaigns").to_pandas()
-    if rows.empty:
-        st.info("No campaign has been ingested yet. Type `dropline ingest FOLDER`, then `dropline build`.")
-        return
-    widgets.table(
-        view_tables.headed(
-            rows,
-            "campaign title configurations runs trials files rejected_files last_started_at last_batch",
-            last_started_at="Last trial",
-        ).dropna(axis="columns", how="all"),
-        alt="Measured campaigns, newest trial first",
-        key="campaigns",
-        config={"Last trial": st.column_config.DatetimeColumn(format=TIME, timezone="UTC", help="UTC")},
         height="content",
     )
 

@@ -16,14 +16,6 @@ from dropline.app.charts import counts, intervals, ramp, response, telemetry, th
 from dropline.app.warehouse import Warehouse
 from dropline.paths import Home
 
-LOSSES = {
-    "lost_on_the_way": "lost on the way",
-    "lost_in_receive_buffer": "lost in the receive buffer",
-    "lost_at_closed_port": "lost at a closed port",
-    "lost_in_server": "lost in the server",
-    "lost_in_generator_buffer": "lost in the generator's buffer",
-    "answered_too_late": "answered too late",
-}
 MOST_SHARES = 400  # points of a distribution
 COUNTS = dict.fromkeys(
     ("Sent", "Received", "Drops", "Dropped", "Orphans", "Rejected", "Non unique", "Collected"),
@@ -201,7 +193,7 @@ def _show_accounting(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
     if not sent:
         return
     what = "queries" if account["protocol"] == "DNS" else "requests"
-    losses = {text: account[name] for name, text in LOSSES.items() if account[name] is not None}
+    losses = {text: account[name] for name, text in wording.LOSSES.items() if account[name] is not None}
     answered = account["answered"] if account["answered"] is not None else account["received"]
     if (unknown := sent - answered - sum(losses.values())) >= 1:
         losses["lost, not known where"] = unknown

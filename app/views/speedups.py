@@ -44,7 +44,6 @@ class Answer(NamedTuple):
     """What the page shows of a factor's pairs: the effect, a chart of the first, notes, the table with its signs."""
 
     effect: str
-    counts: str
     drawn: theme.Titled | None
     kept: Mapping[str, Any]
     notes: list[str]
@@ -73,7 +72,7 @@ def _show(warehouse: Warehouse, factor: str) -> None:
     if answer.drawn:
         widgets.chart(answer.drawn, f"ratios-{factor}", asked, kept=answer.kept)
     else:
-        st.caption(f"{answer.counts}. Offer higher rates, until a step loses too much.")
+        st.caption("Offer higher rates, until a step loses too much.")
     for note in answer.notes:
         st.caption(note)
     widgets.table(
@@ -107,14 +106,17 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
         pairs = pairs[pairs["campaign"].isin(chosen)]
     elif every > headlines.MOST_ALIKE:
         pairs = pairs[pairs["is_newest"]]
-    total, effect, counts = len(pairs), _effect(pairs, factor), _counts(pairs)
+    total, effect = len(pairs), _effect(pairs, factor)
     shown = pairs.head(_MOST_ROWS)
     known = {name: shown[name].to_numpy() for name in ("ratio", "sign")}
     pairs = found.take(shown.index.to_numpy()).to_pandas().assign(**known)
     pairs["shown"] = view_tables.texts(pairs, headlines.ratio, "ratio", "verdict", "sign")
     pairs["row"] = _names(pairs, factor)
     drawn = pairs.dropna(subset="ratio").head(_MOST)
-    title, detail = f"{wording.FACTORS[factor]}: ratio of the rates", f"{counts}; light: 95 % interval"
+    title, detail = (
+        f"{wording.FACTORS[factor]}: ratio of the rates",
+        f"n = {wording.plural(total, 'pair')}; light: 95 % interval",
+    )
     chart = panel.ratios(drawn, title, detail) if len(drawn) else None
     earlier = 0 if chosen else every - total
     notes = [f"Only the newest results; choose campaigns for {earlier:,} earlier pairs."] if earlier else []
@@ -154,7 +156,7 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
         "Rate": view_tables.texts(pairs, wording.bound, "status", "qualifier"),
         "Reference": view_tables.texts(pairs, wording.bound, "reference_status", "reference_qualifier"),
     } | ({"Ratio": list(pairs["sign"])} if pairs["sign"].any() else {})
-    return Answer(effect, counts, chart, chart.with_frames() if chart else {}, notes, table, bounds)
+    return Answer(effect, chart, chart.with_frames() if chart else {}, notes, table, bounds)
 
 
 def _names(pairs: pd.DataFrame, factor: str) -> list[str]:
@@ -175,17 +177,6 @@ def _effect(pairs: pd.DataFrame, factor: str) -> str:
     if own.empty:
         return f"{headlines.effect(pairs, wording.SUBJECTS[factor])} (published figures only)"
     return headlines.effect(own, wording.SUBJECTS[factor])
-
-
-def _counts(pairs: pd.DataFrame) -> str:
-    """Return how many differences are real, and how many cannot be tested."""
-    counts = pairs["verdict"].value_counts()
-    said = [f"{counts[each]} {each}" for each in headlines.DECIDED if each in counts]
-    if unknown := int(counts.get("limits not reached", 0)):
-        said.append(f"{unknown} with a ramp that ends below its limit")
-    if untested := int(counts.get("not testable", 0)):
-        said.append(f"{untested} without the repeated runs that a test needs")
-    return f"n = {wording.plural(len(pairs), 'pair')}: {', '.join(said) or 'no difference found'}"
 
 
 def _scaling(warehouse: Warehouse) -> None:

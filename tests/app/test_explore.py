@@ -106,3 +106,16 @@ def test_chosen_rows_lead_to_compare_run_trend_and_speed_ups(open_page, warehous
     several = [row["configuration_id"][:12] for row in found(warehouse, backend=["mysql"])][:3]
     ways = links(open_page(warehouse_home, "explore", chosen=several))
     assert len(ways["Compare the 3 chosen"].choices["configurations"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("search", "label", "page", "name"),
+    [
+        ("2.2-ha", "Campaign: kea-2.2-ha", "explore", "campaign"),
+        ("r340-kea20", "Machine: isc-r340-kea20 (published in isc-kb-kea-2.0)", "machines", "host"),
+        ("1304f9f301f8", "ISC Kea 2.2.0 DHCPv6 memfile single (kea-2.2-backends), run 2", "run", "run"),
+    ],
+)
+def test_a_search_leads_to_everything_of_that_name(open_page, warehouse_home, search, label, page, name):
+    way = links(open_page(warehouse_home, "explore", search=search))[label]
+    assert (way.page, name in way.choices) == (page, True)

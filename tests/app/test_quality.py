@@ -108,9 +108,3 @@ def test_the_gate_shows_every_suite_or_what_to_type(open_page, warehouse_home, t
     app = open_page(changed(warehouse_home, tmp_path), "quality", tab="Gate")
     assert "No checks have run yet. Type `dropline build`." in said(app)
     assert "data checks not run" in said(app)
-
-
-def test_campaigns_are_listed_with_their_counts(open_page, warehouse_home):
-    campaigns = rows(open_page(warehouse_home, "quality", tab="Campaigns"), "Rejected files").set_index("Campaign")
-    assert set(campaigns.index) == {"kea-2.2-backends", "kea-2.2-ha"}
-    assert list(campaigns.loc["kea-2.2-ha", ["Configurations", "Runs", "Trials"]]) == [4, 12, 84]
