@@ -1,4 +1,4 @@
--- A unique text for each configuration: with its testbed and its method where only these tell those of a campaign apart.
+-- A unique text for each configuration: with testbed and method where only these tell those of a campaign apart.
 with
 
 named as (

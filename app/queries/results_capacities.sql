@@ -1,5 +1,5 @@
 -- Each configuration at the loss goal of the page, or the usual one of its unit. Published figures of other units than
--- those of DHCP seldom say theirs. Only figures of one `place` compare: the machines, and the frames of tests of frames/s.
+-- those of DHCP seldom say theirs. Only figures of one `place` compare: the machines, and the frames of frames/s.
 with
 
 machines as (

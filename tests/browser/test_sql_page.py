@@ -33,4 +33,4 @@ def test_a_worked_question_is_taken_and_the_one_before_comes_back(watched):
     page.wait_for_function("text => monaco.editor.getEditors()[0].getValue() === text", arg=first)
     watched.settle()
     page.go_back()
-    page.wait_for_function("monaco.editor.getEditors()[0].getValue() === 'select 42 as answer'")
+    page.wait_for_function("text => monaco.editor.getEditors()[0].getValue() === text", arg="select 42 as answer")
