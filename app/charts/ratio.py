@@ -5,7 +5,6 @@ from typing import Final
 import altair as alt
 import pandas as pd
 
-from dropline.app import wording
 from dropline.app.charts import theme
 
 POINTS: Final = ("threads", "rate", "fitted_rate", "is_above_cores", "rated_runs")
@@ -30,9 +29,5 @@ def thread_scaling(points: pd.DataFrame, backend: str | None, unit: str, finding
         ],
     )
     law = base.transform_filter("isValid(datum.fitted_rate)").mark_line(color=colour, opacity=0.6)
-    runs = points["rated_runs"].dropna()
-    counts = (
-        f", n = {wording.span(runs.min(), runs.max())} {'run' if runs.max() == 1 else 'runs'} each" if len(runs) else ""
-    )
-    detail = f"{len(points)} thread counts{counts}; line: fitted (Universal Scalability Law); triangle: more than cores"
+    detail = f"{len(points)} thread counts; line: fitted (Universal Scalability Law); triangle: more than cores"
     return theme.titled((law.encode(x=x, y=alt.Y("fitted_rate:Q")), dots), finding, detail, 320)
