@@ -55,7 +55,7 @@ def capacities(
     y = alt.Y("row:N", sort=list(dict.fromkeys(rows["row"])), title=None, axis=theme.ROW_AXIS)
     # Room for a label after its last mark, by its length; phones need more.
     longest = rows["shown"].str.len().max()
-    on_phones, wide = max(1.75, 1 + 0.08 * longest), max(1.3, 1 + 0.025 * longest)
+    on_phones, wide = max(1.75, 1 + 0.08 * longest), max(1.3, 1 + 0.03 * longest)
     end = alt.ExprRef(f"{rows['end'].max()} * (containerSize()[0] < 500 ? {on_phones:.2f} : {wide:.2f})")
     x = alt.X("start:Q", title=unit, axis=_AXIS, scale=alt.Scale(domainMin=0, domainMax=end, nice=False))
     colour = alt.Color("backend:N", scale=theme.backend_scale(rows["backend"]), legend=None)
