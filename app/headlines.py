@@ -45,15 +45,10 @@ def threads(threading: str | None, count: float | None) -> str:
     return {"single": "1 thread", "multi": "multi-threaded"}.get(threading or "", "")
 
 
-def names(rows: Sequence[Row], beside: Sequence[Row] = ()) -> list[str]:
-    """Return a short unique name for each set-up, made of what they do not all share.
-
-    Names differ from those of the set-ups `beside` them in a chart, though not by version.
-    """
+def names(rows: Sequence[Row]) -> list[str]:
+    """Return a short unique name for each set-up, made of what they do not all share."""
     parts = [_parts(row) for row in rows]
-    told = [column for column in _MAIN if not beside or column != "product_version"]
-    everything = [*parts, *map(_parts, beside)]
-    differing = [column for column in told if len({part[column] for part in everything}) > 1]
+    differing = [column for column in _MAIN if len({part[column] for part in parts}) > 1]
     differing = differing or [next((column for column in _MAIN if any(part[column] for part in parts)), _MAIN[0])]
     plainest = "no HA" if "ha_mode" in differing else ""
     shown = [", ".join(part[column] for column in (*differing, "frames") if part[column]) for part in parts]
@@ -309,28 +304,6 @@ def changes(verdicts: Iterable[str], noun: str = "set-up") -> str:
     said = [(counts[verdict], text) for verdict, text in texts.items() if counts[verdict]]
     first = [f"{wording.plural(count, noun)} {text}" for count, text in said[:1]]
     return ", ".join([*first, *(f"{count} {text}" for count, text in said[1:])])
-
-
-def named(own: Sequence[Row], published: Sequence[Row], most: int) -> list[Row]:
-    """Return the set-ups of a chart with their `name`.
-
-    Published set-ups of the same products follow the measured ones: first those of the same kind, which take its name,
-    then up to `most` others, measured on other hardware.
-    """
-    products = {row["product"] for row in own}
-    published = [row for row in published if not own or row["product"] in products]
-    kinds = {_kind(row): name for row, name in zip(own, names(own), strict=True)}
-    others = [row for row in published if _kind(row) not in kinds][:most]
-    return [
-        *(row | {"name": name} for row, name in zip(own, names(own), strict=True)),
-        *(row | {"name": kinds[_kind(row)]} for row in published if _kind(row) in kinds),
-        *(row | {"name": name + " ◇" * bool(own)} for row, name in zip(others, names(others, own), strict=True)),
-    ]
-
-
-def _kind(row: Row) -> tuple[str, ...]:
-    part = _parts(row)
-    return tuple(part[column] for column in ("product", "backend", "threading", "ha_mode"))
 
 
 def figure(row: Row) -> str:

@@ -1,7 +1,7 @@
 """Links between pages that keep the visitor's choices."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import streamlit as st
 
@@ -9,19 +9,6 @@ from dropline.app import queries, widgets, wording
 from dropline.app.warehouse import Warehouse
 
 MOST_COMPARED = 12
-PAGES: Final = {
-    "Results": "views/results.py",
-    "Compare set-ups": "views/compare.py",
-    "Compare versions": "views/versions.py",
-    "Speed-ups: threads, high availability, backends": "views/speedups.py",
-    "Trends and dips of runs": "views/trends.py",
-    "Plan: leases per second needed": "views/planner.py",
-    "SQL": "views/sql.py",
-    "Add results: try a file": "views/try_file.py",
-    "Quality: findings, rejected files": "views/quality.py",
-    "Machines and server configurations": "views/machines.py",
-    "Published claims": "views/claims.py",
-}
 
 
 def to_run(configuration_id: str, run_id: str, trial_id: str | None = None, text: str | None = None) -> None:
@@ -33,12 +20,8 @@ def to_run(configuration_id: str, run_id: str, trial_id: str | None = None, text
     st.page_link("views/run.py", label=text or usual, icon=":material/timeline:", query_params=address)
 
 
-def to_found(labels: Mapping[str, str], search: str, found: Sequence[Mapping[str, Any]]) -> None:
-    """Link to a search's matches besides configurations: pages, and what `explore.beside` found."""
-    asked = search.lower().split()
-    for title, page in PAGES.items():
-        if all(word in title.lower() for word in asked):
-            st.page_link(page, label=f"Page: {title}", icon=":material/web:")
+def to_found(labels: Mapping[str, str], found: Sequence[Mapping[str, Any]]) -> None:
+    """Link to what `explore.beside` found."""
     for each in found:
         match each["kind"]:
             case "run":
@@ -76,16 +59,6 @@ def to_speedups(factor: str, campaign: str, text: str) -> None:
     """Link to the pairs of a campaign that differ only in one of `words.FACTORS`."""
     address = {"tab": wording.FACTORS[factor], "campaign": campaign}
     st.page_link("views/speedups.py", label=text, icon=":material/speed:", query_params=address)
-
-
-def to_findings(severity: str, finding: str, findings: int, campaigns: Sequence[str]) -> None:
-    """Link to the findings of one kind about some campaigns, with their number."""
-    address = [("severity", wording.SEVERITIES[severity]), ("finding", wording.findings([finding]))]
-    st.page_link(
-        "views/quality.py",
-        label=f"**{findings:,}** {wording.plain(f'{wording.SEVERITIES[severity][0]} {wording.findings([finding])}')}",
-        query_params=[*address, *(("campaign", each) for each in campaigns)],
-    )
 
 
 def to_source(url: str | None) -> None:

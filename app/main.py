@@ -1,16 +1,22 @@
 """The dashboard: navigation only; each page answers one question."""
 
 from pathlib import Path
+from typing import Literal
 
 import streamlit as st
 
-from dropline.app import auth, query_log, widgets, wording
+from dropline.app import auth, uploads, widgets, wording
 from dropline.app.warehouse import QueryRefused
 from dropline.measure import progress
 from dropline.paths import Home
 
 HERE = Path(__file__).parent
 VIEWS = HERE / "views"  # Streamlit would serve files of a folder named pages/ past this navigation
+
+
+def place(view: str, title: str, icon: str, visibility: Literal["visible", "hidden"] = "visible") -> st.Page:
+    """Return the page of a view."""
+    return st.Page(VIEWS / f"{view}.py", title=title, icon=f":material/{icon}:", url_path=view, visibility=visibility)
 
 
 def search() -> None:
@@ -32,35 +38,24 @@ st.set_page_config(page_title="Dropline", page_icon=str(HERE / "icon.png"), layo
 st.logo(HERE / "logo.svg", size="large")
 auth.require_role()
 results = st.Page(VIEWS / "results.py", title="Results", icon=":material/leaderboard:", default=True)
-compare = st.Page(VIEWS / "compare.py", title="Compare", icon=":material/compare_arrows:", url_path="compare")
-runs = st.Page(VIEWS / "explore.py", title="Runs", icon=":material/search:", url_path="explore")
-plan = st.Page(VIEWS / "planner.py", title="Plan", icon=":material/calculate:", url_path="planner")
-sql = st.Page(VIEWS / "sql.py", title="SQL", icon=":material/terminal:", url_path="sql")
-measuring = st.Page(
-    VIEWS / "measuring.py",
-    title="Now measuring",
-    icon=":material/radio_button_checked:",
-    url_path="measuring",
-    visibility="visible" if progress.current(Home.chosen().root) else "hidden",
-)
+compare = place("compare", "Compare", "compare_arrows")
+runs = place("explore", "Runs", "search")
+plan = place("planner", "Plan", "calculate")
+sql = place("sql", "SQL", "terminal")
+is_measuring = progress.current(Home.chosen().root)
+can_add = uploads.may_keep() and auth.may_store()
 data = [
-    measuring,
-    st.Page(VIEWS / "try_file.py", title="Add results", icon=":material/upload_file:", url_path="try_file"),
-    st.Page(VIEWS / "quality.py", title="Quality", icon=":material/rule:", url_path="quality"),
-    st.Page(VIEWS / "machines.py", title="Machines", icon=":material/dns:", url_path="machines"),
-    st.Page(VIEWS / "claims.py", title="Published claims", icon=":material/fact_check:", url_path="claims"),
+    place("measuring", "Now measuring", "radio_button_checked", "visible" if is_measuring else "hidden"),
+    place("try_file", "Add results" if can_add else "Try a file", "upload_file"),
+    place("quality", "Quality", "rule"),
+    place("machines", "Machines", "dns"),
+    place("claims", "Published claims", "fact_check"),
 ]
 # Sub-pages: a row of links above the page leads to them, so that the menu stays short.
-versions = st.Page(
-    VIEWS / "versions.py", title="Versions", icon=":material/difference:", url_path="versions", visibility="hidden"
-)
-speedups = st.Page(
-    VIEWS / "speedups.py", title="Speed-ups", icon=":material/speed:", url_path="speedups", visibility="hidden"
-)
-run = st.Page(VIEWS / "run.py", title="One run", icon=":material/timeline:", url_path="run", visibility="hidden")
-trends = st.Page(
-    VIEWS / "trends.py", title="Trends", icon=":material/trending_up:", url_path="trends", visibility="hidden"
-)
+versions = place("versions", "Versions", "difference", "hidden")
+speedups = place("speedups", "Speed-ups", "speed", "hidden")
+run = place("run", "One run", "timeline", "hidden")
+trends = place("trends", "Trends", "trending_up", "hidden")
 WITHIN = (
     {compare: "Set-ups", versions: "Versions", speedups: "Speed-ups"},
     {runs: "All set-ups", run: "One run", trends: "Trends"},
@@ -71,21 +66,18 @@ page = st.navigation(
     {"": [results, compare, runs, plan, sql, versions, speedups, run, trends], "Data": data}, position="top"
 )
 st.set_page_config(page_title=f"{page.title} - Dropline")
-for place in WITHIN:
-    if page in place:
+for beside in WITHIN:
+    if page in beside:
         with st.container(horizontal=True, gap="small", key="within"):
-            for other, label in place.items():
+            for other, label in beside.items():
                 st.page_link(other, label=label)
 if page != runs:
     search()
 widgets.follow_publications()
-with query_log.recorded() as questions:
-    try:
-        page.run()
-    except QueryRefused as error:
-        st.error(wording.plain(error))
-if questions:
-    widgets.offer_sql(questions)
+try:
+    page.run()
+except QueryRefused as error:
+    st.error(wording.plain(error))
 # A step of the browser's history for each choice: by itself Streamlit overwrites that of the choice before, and Back
 # loses the choices of the page it returns to. The first change of the address after a click or a key press adds one.
 steps = st.components.v2.component("history", js=(HERE / "history.js").read_text("utf-8"), isolate_styles=False)

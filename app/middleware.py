@@ -34,7 +34,7 @@ RETURN: Final = "dropline_return"  # cookie: the page that a visitor requested b
 # Streamlit elements, by script name. Their scripts are preloaded: until its script arrives, an element is a narrow bar,
 # and everything below it jumps when it is drawn.
 DRAWN_WITH: Final = (
-    *("ArrowVegaLiteChart", "embed", "Checkbox", "DataFrame", "DownloadButton", "FileUploader", "Html", "Metric"),
+    *("ArrowVegaLiteChart", "embed", "Checkbox", "DataFrame", "DownloadButton", "FileUploader", "Html"),
     *("Multiselect", "NumberInput", "PageLink", "purify", "Selectbox", "TextArea", "TextInput"),
 )
 # Tells Streamlit's page where its server is (streamlit/streamlit#11537). Without it a page first asks below its own

@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.column_types import ColumnConfig
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dropline.app import downloads, query_log, status, wording
+from dropline.app import downloads, status, wording
 from dropline.app.charts import theme
 from dropline.app.queries import row
 from dropline.app.warehouse import LIMITS, Identity, Warehouse, WarehouseError
@@ -35,7 +35,6 @@ BOUND_HELP: Final = "≥ at least this figure, < less than this figure, ≈ abou
 ROW_PIXELS: Final = 35  # of a table
 FRAME_PIXELS: Final = 2  # around the rows of a table
 MOST_PIXELS: Final = 400  # of a table that fits its rows, up to ten
-METRICS_PIXELS: Final = 117  # one row of metrics
 TOOLS_PIXELS: Final = 12  # between a field and a chart, whose tool bar overlaps the space above
 HEADER_PIXELS: Final = 44  # an answer of one line
 FIELD_PIXELS: Final = 68  # a field with its label
@@ -184,22 +183,6 @@ def _follow_address(key: str, options: Mapping[str, str]) -> None:
     for gone in asked:
         if gone not in seen:
             st.warning(f"The address asks for {wording.plain(gone)}, which is not in this warehouse (any more).")
-
-
-@st.fragment
-def offer_sql(questions: Collection[str]) -> None:
-    """Show a page's queries once the visitor opens the expander, so that browsers do not highlight hidden SQL."""
-    place = st.expander("The SQL behind this page", icon=":material/database:", key="behind", bind="query-params")
-    if place.open:
-        for question in questions:
-            with place:
-                downloads.sql(question)
-
-
-def renew_sql(part: query_log.Part) -> None:
-    """Show the queries of a part that ran again alone, if the visitor has opened those of the page."""
-    if part.runs > 1 and st.session_state.get("behind"):
-        st.rerun()
 
 
 def reserved(pixels: int, *, horizontal: bool = False) -> DeltaGenerator:

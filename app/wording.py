@@ -29,6 +29,9 @@ REAL: Final[dict[str, str]] = _TABLES["REAL"]
 QUALITIES: Final[dict[str, str]] = _TABLES["QUALITIES"]
 BASES: Final[dict[str, str]] = _TABLES["BASES"]
 GLOSSARY: Final[dict[str, str]] = _TABLES["GLOSSARY"]
+BEGINNINGS: Final[dict[str, str]] = _TABLES["BEGINNINGS"]
+LOSSES: Final[dict[str, str]] = _TABLES["LOSSES"]
+CLAIMED: Final[dict[str, str]] = _TABLES["CLAIMED"]
 ORDERS: Final[dict[bool, str]] = _TABLES["ORDERS"]
 WATCHED: Final[dict[str, tuple[str, str]]] = {metric: tuple(told) for metric, told in _TABLES["WATCHED"].items()}
 

@@ -145,7 +145,7 @@ PAGES: Final[dict[str, tuple[str, dict[str, Callable[[Page, int], None]]]]] = {
     "trends": ("", {"another series": _choose("Series")}),
     "planner": ("clients=350000", {"more clients": _fill("Clients", lambda turn: f"{350_001 + turn}")}),
     "machines": ("", {"another host": _choose("Host")}),
-    "claims": ("", {"filter": _filter("Source")}),
+    "claims": ("", {"filter": _toggle("Only where rule and maintainers differ")}),
     "quality": ("", {"filter": _filter("Finding")}),
     "sql": ("", {"ask": _ask}),
     "try_file": ("", {"give a file": _give_file}),

@@ -20,7 +20,7 @@ def against_capacities(steps: pd.DataFrame, capacities: pd.DataFrame, finding: s
     """
     x = recovery.time_axis(steps)
     scale = alt.Scale(type="symlog", constant=10, nice=False, padding=12)
-    axis = alt.Axis(format=",.4~f", values=[0, 10, 100, 1000, 10_000, 100_000, 1_000_000], labelFlush=False)
+    axis = alt.Axis(labelExpr=theme.AMOUNTS, values=[0, 10, 100, 1000, 10_000, 100_000, 1_000_000], labelFlush=False)
     y = alt.Y("lps:Q", title="Leases per second", scale=scale, axis=axis)
     need = alt.Chart(steps.loc[:, list(STEPS)])
     known = alt.Chart(capacities.loc[:, list(CAPACITIES)].assign(top=capacities[["rate", "high"]].max(axis="columns")))

@@ -24,7 +24,7 @@ VERDICT_COLOURS: Final = {
     "probably slower": "#dd6517",
 }
 _BAR: Final = 13  # pixels
-_AXIS: Final = alt.Axis(format=",.4~f", tickCount=alt.ExprRef("containerSize()[0] < 500 ? 2 : 4"), grid=False)
+_AXIS: Final = alt.Axis(labelExpr=theme.AMOUNTS, tickCount=alt.ExprRef("containerSize()[0] < 500 ? 2 : 4"), grid=False)
 _TICKS: Final = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20]
 _FINE_TICKS: Final = [0.5, 0.65, 0.8, 1, 1.25, 1.5, 2]  # for ratios near 1 on a wide screen
 _TEXT: Final = {"align": "left", "dx": 7, "fontSize": 12}
@@ -40,9 +40,8 @@ def capacities(
 ) -> alt.LayerChart:
     """Draw the capacity of each set-up as a bar to the last passing step, with the range of the rate at the limit.
 
-    `rows` has the columns of `REQUIRED`, one set-up per row, in order; rates in `unit`. Published figures of the same
-    `row` are drawn beside the measured one. `singles` are single runs, with row, rate and run (as text); `colours` are
-    those of the rows, else those of their backends.
+    `rows` has the columns of `REQUIRED`, one set-up per row, in order; rates in `unit`. `singles` are single runs, with
+    row, rate and run (as text); `colours` are those of the rows, else those of their backends.
     """
     rows = rows.loc[:, list(REQUIRED)]
     rows = rows.assign(
@@ -53,12 +52,10 @@ def capacities(
     )
     if singles is not None:
         rows["end"] = np.fmax(rows["end"], rows["row"].map(singles.groupby("row")["rate"].max()))
-    rows["end"] = rows.groupby("row")["end"].transform("max")  # includes the published diamond beside it
-    rows["is_named"] = ~rows["row"].duplicated()  # rows of the same name follow the measured one
     y = alt.Y("row:N", sort=list(dict.fromkeys(rows["row"])), title=None, axis=theme.ROW_AXIS)
     # Room for a label after its last mark, by its length; phones need more.
     longest = rows["shown"].str.len().max()
-    on_phones, wide = max(1.75, 1 + 0.08 * longest), max(1.3, 1 + 0.025 * longest)
+    on_phones, wide = max(1.75, 1 + 0.08 * longest), max(1.3, 1 + 0.03 * longest)
     end = alt.ExprRef(f"{rows['end'].max()} * (containerSize()[0] < 500 ? {on_phones:.2f} : {wide:.2f})")
     x = alt.X("start:Q", title=unit, axis=_AXIS, scale=alt.Scale(domainMin=0, domainMax=end, nice=False))
     colour = alt.Color("backend:N", scale=theme.backend_scale(rows["backend"]), legend=None)
@@ -93,7 +90,7 @@ def capacities(
         _marks(rows, estimate, tick, inked | low),
         _marks(rows, estimate, tick, inked | high),
         _marks(rows, published, diamond, shared | {"x": alt.X("rate:Q")}),
-        _marks(rows, {"is_named": True}, alt.MarkDef("text", **_TEXT), words),
+        _marks(rows, {}, alt.MarkDef("text", **_TEXT), words),
     ]
     if singles is not None:
         ticks = alt.Chart(singles[["row", "rate", "run"]]).mark_tick(size=_BAR, color=theme.INK, opacity=0.5)

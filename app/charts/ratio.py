@@ -5,10 +5,9 @@ from typing import Final
 import altair as alt
 import pandas as pd
 
-from dropline.app import wording
 from dropline.app.charts import theme
 
-POINTS: Final = ("threads", "rate", "fitted_rate", "efficiency_ratio", "is_above_cores", "rated_runs")
+POINTS: Final = ("threads", "rate", "fitted_rate", "is_above_cores", "rated_runs")
 
 
 def thread_scaling(points: pd.DataFrame, backend: str | None, unit: str, finding: str) -> alt.LayerChart:
@@ -26,16 +25,9 @@ def thread_scaling(points: pd.DataFrame, backend: str | None, unit: str, finding
             alt.Tooltip("threads:Q", title="Threads"),
             alt.Tooltip("rate:Q", title=f"Capacity ({unit})", format=",.0f"),
             alt.Tooltip("fitted_rate:Q", title="By the law", format=",.0f"),
-            alt.Tooltip("efficiency_ratio:Q", title="Efficiency per thread", format=".0%"),
             alt.Tooltip("rated_runs:Q", title="Runs (n)"),
         ],
     )
     law = base.transform_filter("isValid(datum.fitted_rate)").mark_line(color=colour, opacity=0.6)
-    runs = points["rated_runs"].dropna()
-    counts = (
-        f", n = {wording.span(runs.min(), runs.max())} {'run' if runs.max() == 1 else 'runs'} each" if len(runs) else ""
-    )
-    detail = (
-        f"{len(points)} thread counts{counts}; line: the Universal Scalability Law; triangle: more threads than cores"
-    )
+    detail = f"{len(points)} thread counts; line: fitted (Universal Scalability Law); triangle: more than cores"
     return theme.titled((law.encode(x=x, y=alt.Y("fitted_rate:Q")), dots), finding, detail, 320)

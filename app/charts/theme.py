@@ -42,7 +42,9 @@ ORIGINS: Final = ("measured", "published")
 # As a channel: Altair takes 7 ms to turn the dictionary of `alt.condition` into one.
 FILLED_IF_MEASURED: Final = alt.FillOpacityValue(0, condition={"test": "datum.origin === 'measured'", "value": 1})
 ROW_HEIGHT: Final = 26
-RATE_AXIS: Final = alt.Axis(format=",.4~f", tickCount=alt.ExprRef("containerSize()[0] < 500 ? 4 : 7"))
+# Millions in full would touch each other.
+AMOUNTS: Final = "datum.value < 1e6 ? format(datum.value, ',.4~f') : format(datum.value / 1e6, ',.4~f') + ' M'"
+RATE_AXIS: Final = alt.Axis(labelExpr=AMOUNTS, tickCount=alt.ExprRef("containerSize()[0] < 500 ? 4 : 7"))
 # Pixels, and columns: a narrow screen keeps room for the marks, and its legend is not cut.
 _LABEL_WIDTH: Final = alt.ExprRef("min(460, 0.54 * containerSize()[0])")
 LEGEND_COLUMNS: Final = alt.ExprRef("containerSize()[0] < 500 ? 1 : 8")
@@ -123,7 +125,7 @@ def backend_legend(backends: Iterable[Any]) -> alt.Color:
 def value_axis(ticks: int = 7) -> alt.Axis:
     """Return a value axis of fixed width, so that charts below each other line up on the time axis."""
     return alt.Axis(
-        format=",.4~f", tickCount=ticks, labelFlush=False, minExtent=VALUE_AXIS_WIDTH, maxExtent=VALUE_AXIS_WIDTH
+        labelExpr=AMOUNTS, tickCount=ticks, labelFlush=False, minExtent=VALUE_AXIS_WIDTH, maxExtent=VALUE_AXIS_WIDTH
     )
 
 

@@ -1,18 +1,12 @@
 -- The share of leases per second left with high availability, measured ones with most runs first.
 select
     ratio,
-    ci_low,
-    ci_high,
-    runs_without_ha,
-    runs_with_ha,
-    verdict,
     product,
     product_version,
     backend,
     threading,
     threads,
     ha_mode,
-    origin,
     campaign
 from ha_speedup
 where protocol = $protocol and ratio is not null

@@ -40,8 +40,6 @@ capacities as (
 
 select
     (plain.lps - beside.lps) / beside.renewals_per_s as ratio,
-    plain.lps as lps_without,
-    beside.lps as lps_with,
     beside.renewals_per_s,
     beside.product,
     beside.product_version,

@@ -1,5 +1,5 @@
 -- Each configuration at the loss goal of the page, or the usual one of its unit. Published figures of other units than
--- those of DHCP seldom say theirs.
+-- those of DHCP seldom say theirs. Only figures of one `place` compare: the machines, and the frames of frames/s.
 with
 
 machines as (
@@ -14,7 +14,11 @@ machines as (
 select
     -- named, so that a warehouse of an earlier version is refused
     capacity.* replace (capacity.is_newest as is_newest),
-    machines.cpu_threads as cpus
+    machines.cpu_threads as cpus,
+    concat(
+        ' on ' || coalesce(capacity.testbed, if(capacity.origin = 'published', capacity.campaign, null)),
+        ', ' || nullif(regexp_extract(capacity.method, '; ([^;]+ frames)', 1), '')
+    ) as place
 from capacity
 left join configurations on capacity.configuration_id = configurations.configuration_id
 left join machines on coalesce(configurations.host_id, configurations.testbed) = machines.host_id

@@ -14,16 +14,7 @@ from dropline.app.warehouse import Warehouse
 
 VERDICTS = {
     "verdict": "Rule",
-    "verdict_at_5_percent": "At 5 %",
-    "verdict_at_15_percent": "At 15 %",
     "reviewed_verdict": "Maintainers",
-}
-WORDINGS = {
-    "at_least": "at least ",
-    "at_most": "at most ",
-    "up_to": "up to ",
-    "some_at_least": "in some cases at least ",
-    "about": "about ",
 }
 
 
@@ -42,10 +33,8 @@ def main() -> None:
         "alone; “about” and “up to” allow 10 %. Maintainers: people who also read the source. ▲ the figures give more "
         "than is claimed, ▼ less; ◐ some cases agree; ≡ the claim restates its own numbers."
     )
-    shown = _filtered(claims)
-    if shown.empty:
-        st.warning("No claims for these filters. Remove one.")
-        return
+    is_differing = st.toggle("Only where rule and maintainers differ", key="differing", bind="query-params")
+    shown = claims[~_agree(claims)] if is_differing else claims
     holding, open_ones = ((shown["verdict"] == each).sum() for each in ("holds", "not_checkable"))
     checked = f"{holding} of {len(shown) - open_ones} checkable claims hold"
     agreed = f"rule and maintainers agree on {_agree(shown).sum()} of {len(shown)}"
@@ -56,30 +45,6 @@ def main() -> None:
         st.info("Choose a claim in the table to see its arithmetic and its figures.", icon=":material/touch_app:")
     else:
         _show_claim(warehouse, shown.iloc[place].to_dict())
-
-
-def _filtered(claims: pd.DataFrame) -> pd.DataFrame:
-    source, rule, review = st.columns(3)
-    with source:
-        titles = dict(sorted(zip(claims["source_id"], claims["source_id"], strict=True)))
-        sources = widgets.choose_many("Source", "source", titles)
-    with rule:
-        ruled = widgets.choose_many("Verdict of the rule", "verdict", _verdicts(claims["verdict"]))
-    with review:
-        reviewed = widgets.choose_many("Verdict of the maintainers", "reviewed", _verdicts(claims["reviewed_verdict"]))
-    differing = st.toggle("Only where rule and maintainers differ", key="differing", bind="query-params")
-    sensitive = st.toggle("Only where 5 % or 15 % would change the verdict", key="sensitive", bind="query-params")
-    kept = pd.Series(True, index=claims.index)
-    for column, chosen in (("source_id", sources), ("verdict", ruled), ("reviewed_verdict", reviewed)):
-        if chosen:
-            kept &= claims[column].isin(chosen)
-    if differing:
-        kept &= ~_agree(claims)
-    if sensitive:
-        kept &= (claims[["verdict_at_5_percent", "verdict_at_15_percent"]].ne(claims["verdict"], axis="index")).any(
-            axis="columns"
-        )
-    return claims[kept]
 
 
 def _verdicts(values: pd.Series[str]) -> dict[str, str]:
@@ -126,7 +91,7 @@ def _choose_claim(claims: pd.DataFrame) -> int | None:
 
 def _claimed(claim: Mapping[str, Any]) -> str:
     span = _span(claim["claimed_low"], claim["claimed_high"], claim["claimed_unit"])
-    return f"{WORDINGS.get(claim['wording'], '')}{span}" if span else "no number named"
+    return f"{wording.CLAIMED.get(claim['wording'], '')}{span}" if span else "no number named"
 
 
 def _recomputed(claim: Mapping[str, Any]) -> str:

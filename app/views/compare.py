@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -10,7 +10,6 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
-from dropline.app import goals as loss_goals
 from dropline.app import queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import panel, ramp, theme
 from dropline.app.warehouse import Warehouse
@@ -18,13 +17,6 @@ from dropline.app.warehouse import Warehouse
 MOST: Final = 12
 OWN: Final = "a limit of my own"
 AT_OWN_LIMIT: Final = {"capacities": "compare_capacities_at", "run_capacities": "compare_run_capacities_at"}
-BEGINNINGS: Final = {
-    "product_version": "To start with: the newest version against the one before.",
-    "threading": "To start with: the largest fair difference. Several threads against one, all else the same.",
-    "ha_mode": "To start with: the largest fair difference. High availability against none, all else the same.",
-    "backend": "To start with: the largest fair difference. Two backends, all else the same.",
-    "set_up": "To start with: the two fastest set-ups of a campaign.",
-}
 # Colour the sign only: names come from files and must stay out of Markdown directives.
 SIGNS: Final = {"faster": ":blue[▲] ", "slower": ":orange[▼] "}
 
@@ -58,9 +50,10 @@ def main() -> None:
         each: queries.ask(warehouse, "compare_differences", one=chosen[0], other=each).to_pandas()
         for each in chosen[1:]
     }
-    _compare(warehouse, chosen, labels, facts, differing, query_log.Part.of_page())
+    _compare(warehouse, chosen, labels, facts, differing)
     if differing:
-        _show_differences(labels, chosen[0], differing)
+        with st.expander("What differs"):
+            _show_differences(labels, chosen[0], differing)
     if chosen:
         with st.expander("Everything known about them", expanded=not differing):
             known = view_tables.differences(facts, labels, chosen)
@@ -75,47 +68,44 @@ def _compare(
     labels: Mapping[str, str],
     facts: pa.Table,
     differing: Mapping[str, pd.DataFrame],
-    part: query_log.Part,
 ) -> None:
     """Let the visitor choose a limit, and compare the configurations at it; the answer is above the fields."""
     answer = st.container()
-    with part.recorded():
-        units = queries.ask(warehouse, "rate_units", configuration_ids=chosen)["rate_unit"].to_pylist()
-        goals = {goal["loss_goal"]: goal for goal in queries.loss_goals(warehouse, units)}
-        limit = _choose_limit(goals, units)
-        if not chosen:
-            st.info("Choose the configurations to compare.", icon=":material/compare_arrows:")
-            return
-        known = {each["configuration_id"]: each["backend"] for each in facts.to_pylist()}
-        backends = {labels[each]: known[each] for each in chosen}
-        figures = st.container()
-        draw_ramps = partial(_draw_ramps, warehouse, chosen, labels, units, limit, goals, backends)
-        if limit.goal is None:  # the browser draws the curves while the capacities are computed
-            draw_ramps()
-        with query_log.recorded() as asked:
-            frame = view_tables.capacities(_of_limit(warehouse, "capacities", chosen, limit), labels)
-        rated = [each for each in reversed(chosen) if each in set(frame["configuration_id"])]
-        verdicts = None
-        if limit.goal and len(rated) > 1:
-            asked_of = {"configuration_ids": rated, "loss_goal": limit.goal}
-            verdicts = queries.ask(warehouse, "compare_verdicts", {"pairs": "compare_pairs"}, **asked_of).to_pandas()
-        with answer:
-            for other, differences in differing.items():
-                said = _difference(frame, verdicts, labels, chosen[0], other)
-                st.markdown(f"{said} {wording.plain(view_tables.what_differs(differences, facts))}")
-            campaigns = {each["campaign"]: each["campaign_says"] for each in facts.to_pylist()}
-            for campaign, says in campaigns.items():
-                if len(campaigns) > 1 and says:
-                    st.caption(wording.plain(f"{campaign}: {says}"))
-        with figures:
-            st.space(widgets.TOOLS_PIXELS)
-            _say_what_has_no_figure(chosen, frame.dropna(subset=["rate"]), labels, limit)
-            _draw_capacities(warehouse, frame, limit, backends, asked)
-        if limit.goal:
-            draw_ramps()
-        if verdicts is not None:
-            _show_evidence(warehouse, verdicts, labels)
-    widgets.renew_sql(part)
+    units = queries.ask(warehouse, "rate_units", configuration_ids=chosen)["rate_unit"].to_pylist()
+    goals = {goal["loss_goal"]: goal for goal in queries.loss_goals(warehouse, units)}
+    limit = _choose_limit(goals)
+    if not chosen:
+        st.info("Choose the configurations to compare.", icon=":material/compare_arrows:")
+        return
+    known = {each["configuration_id"]: each["backend"] for each in facts.to_pylist()}
+    backends = {labels[each]: known[each] for each in chosen}
+    figures = st.container()
+    draw_ramps = partial(_draw_ramps, warehouse, chosen, labels, units, limit, goals, backends)
+    if limit.goal is None:  # the browser draws the curves while the capacities are computed
+        draw_ramps()
+    with query_log.recorded() as asked:
+        frame = view_tables.capacities(_of_limit(warehouse, "capacities", chosen, limit), labels)
+    rated = [each for each in reversed(chosen) if each in set(frame["configuration_id"])]
+    verdicts = None
+    if limit.goal and len(rated) > 1:
+        asked_of = {"configuration_ids": rated, "loss_goal": limit.goal}
+        verdicts = queries.ask(warehouse, "compare_verdicts", {"pairs": "compare_pairs"}, **asked_of).to_pandas()
+    with answer:
+        for other, differences in differing.items():
+            said = _difference(frame, verdicts, labels, chosen[0], other)
+            st.markdown(f"{said} {wording.plain(view_tables.what_differs(differences, facts))}")
+        campaigns = {each["campaign"]: each["campaign_says"] for each in facts.to_pylist()}
+        for campaign, says in campaigns.items():
+            if len(campaigns) > 1 and says:
+                st.caption(wording.plain(f"{campaign}: {says}"))
+    with figures:
+        st.space(widgets.TOOLS_PIXELS)
+        _say_what_has_no_figure(chosen, frame.dropna(subset=["rate"]), labels, limit)
+        _draw_capacities(warehouse, frame, limit, backends, asked)
+    if limit.goal:
+        draw_ramps()
+    if verdicts is not None:
+        _show_evidence(warehouse, verdicts, labels)
 
 
 def _begin(warehouse: Warehouse) -> None:
@@ -126,7 +116,7 @@ def _begin(warehouse: Warehouse) -> None:
         st.session_state["configurations"] = [found["baseline_id"], found["treatment_id"]] if found else []
     begun = st.session_state.get("begun")
     if begun and st.session_state.get("configurations") == [begun["baseline_id"], begun["treatment_id"]]:
-        st.caption(BEGINNINGS[begun["factor"]])
+        st.caption(wording.BEGINNINGS[begun["factor"]])
 
 
 def _bounds(upper: pd.Series[Any], lower: pd.Series[Any], found: pd.Series[Any] | None) -> str:
@@ -175,12 +165,9 @@ def _difference(
     return f"{SIGNS.get(found['verdict'], '')}{said}{interval}{real}."
 
 
-def _choose_limit(goals: Mapping[str, dict[str, Any]], units: Collection[str]) -> Limit:
-    """Let the visitor choose a limit, and the basis for leases, directly or by a loss goal that sets both."""
+def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
+    """Let the visitor choose a loss goal, or a limit of the usual loss."""
     texts = {name: wording.loss_goal(name, goal["loss_limit"], goal["loss_basis"]) for name, goal in goals.items()}
-    loss_goals.follow_old_address("goal", texts)
-    named = _named(goals)
-    find_goal = partial(_find_goal, named)
     first = next(iter(goals.values()))
     _apply_address(goals, texts)
     _follow_selection(goals)
@@ -188,14 +175,14 @@ def _choose_limit(goals: Mapping[str, dict[str, Any]], units: Collection[str]) -
     def apply_goal() -> None:
         goal = goals.get(st.session_state["goal"])
         if goal is not None and goal["loss_limit"] is not None:
-            _take(goal)
+            st.session_state["limit"] = _percent(goal["loss_limit"])
 
     with widgets.reserved(widgets.FIELD_PIXELS):
-        left, middle, right = st.columns([2, 1, 2], vertical_alignment="bottom")
+        left, right = st.columns([2, 1], vertical_alignment="bottom")
     with left:
         goal = widgets.choose_one("Loss goal", "goal", {**texts, OWN: OWN}, on_change=apply_goal) or first["loss_goal"]
     unlimited = goal in goals and goals[goal]["loss_limit"] is None
-    with middle:
+    with right:
         percent = st.number_input(
             "Limit (%)",
             min_value=0.0,
@@ -205,33 +192,16 @@ def _choose_limit(goals: Mapping[str, dict[str, Any]], units: Collection[str]) -
             format="%g",
             key="limit",
             bind="query-params",
-            on_change=find_goal,
+            on_change=partial(_find_goal, goals),
             disabled=unlimited,
             help="How much may be lost. Type it, step it, or drag the line in the curves below: all else follows.",
         )
-    if units and "leases/s" not in units:
-        basis = st.session_state.setdefault("basis", first["loss_basis"])
-    else:
-        with right:
-            basis = st.segmented_control(
-                "Loss of",
-                list(wording.BASES),
-                default=first["loss_basis"],
-                format_func=wording.BASES.__getitem__,
-                required=True,
-                key="basis",
-                bind="query-params",
-                on_change=find_goal,
-                disabled=unlimited,
-            )
     if unlimited:
         return Limit(None, first["loss_basis"], goal)
-    return Limit(_ratio(percent), basis, named.get((_ratio(percent), basis)))
-
-
-def _take(goal: Mapping[str, Any]) -> None:
-    st.session_state["limit"] = _percent(goal["loss_limit"])
-    st.session_state["basis"] = goal["loss_basis"]
+    ratio = _ratio(percent)
+    if goal in goals and goals[goal]["loss_limit"] == ratio:
+        return Limit(ratio, goals[goal]["loss_basis"], goal)
+    return Limit(ratio, first["loss_basis"], None)
 
 
 def _follow_selection(goals: Mapping[str, dict[str, Any]]) -> None:
@@ -241,7 +211,7 @@ def _follow_selection(goals: Mapping[str, dict[str, Any]]) -> None:
     st.session_state["usual"] = usual
     if before != usual and st.session_state.get("goal") == before:
         st.session_state["goal"] = usual
-        _take(goals[usual])
+        st.session_state["limit"] = _percent(goals[usual]["loss_limit"])
 
 
 def _apply_address(goals: Mapping[str, dict[str, Any]], texts: Mapping[str, str]) -> None:
@@ -249,28 +219,24 @@ def _apply_address(goals: Mapping[str, dict[str, Any]], texts: Mapping[str, str]
     asked = next((goals[name] for name, text in texts.items() if text == st.query_params.get("goal")), None)
     if "limit" in st.session_state:
         return
-    if asked is not None and asked["loss_limit"] is not None:
-        if "limit" not in st.query_params:
-            st.session_state["limit"] = _percent(asked["loss_limit"])
-        if "basis" not in st.query_params:
-            st.session_state["basis"] = asked["loss_basis"]
-    elif "limit" in st.query_params or "basis" in st.query_params:
+    if asked is None and "limit" in st.query_params:
         st.session_state.setdefault("goal", OWN)
+    elif asked is not None and asked["loss_limit"] is not None and "limit" not in st.query_params:
+        st.session_state["limit"] = _percent(asked["loss_limit"])
 
 
-def _named(goals: Mapping[str, dict[str, Any]]) -> dict[tuple[float | None, str], str]:
-    return {(goal["loss_limit"], goal["loss_basis"]): name for name, goal in goals.items()}
+def _find_goal(goals: Mapping[str, dict[str, Any]]) -> None:
+    """Name the goal that has the limit on the usual basis."""
+    usual = next(iter(goals.values()))["loss_basis"]
+    named = {goal["loss_limit"]: name for name, goal in goals.items() if goal["loss_basis"] == usual}
+    st.session_state["goal"] = named.get(_ratio(st.session_state["limit"]), OWN)
 
 
-def _find_goal(named: Mapping[tuple[float | None, str], str]) -> None:
-    st.session_state["goal"] = named.get((_ratio(st.session_state["limit"]), st.session_state["basis"]), OWN)
-
-
-def _take_from_chart(key: str, named: Mapping[tuple[float | None, str], str]) -> None:
+def _take_from_chart(key: str, goals: Mapping[str, dict[str, Any]]) -> None:
     """Set the limit that the visitor clicked or dragged in the curves."""
     for picked in st.session_state[key].selection.get(ramp.CHOSEN, []):
         st.session_state["limit"] = _percent(picked["limit"])
-        _find_goal(named)
+        _find_goal(goals)
 
 
 def _percent(ratio: float) -> float:
@@ -334,10 +300,6 @@ def _draw_capacities(
         detail = f"{_runs(part)}{panel.told(part)}{'; ticks: single runs' * bool(len(points))}"
         drawn = panel.capacities(part, str(unit), finding, detail, points, theme.told_apart(backends))
         widgets.chart(drawn, f"capacity-{place}", [*asked, *asked_too])
-    if "run_correlation" in frame and (
-        said := wording.widened(dict(zip(frame["label"], frame["run_correlation"], strict=True)))
-    ):
-        st.caption(wording.plain(said))
     weak = frame[(frame["findings_shown"] != "") & frame["quality"].isin(["warn", "suspect"])]
     for row in weak.itertuples():
         st.caption(wording.plain(f"{wording.quality(row.quality)} {row.label}: {row.findings_shown}"))
@@ -386,7 +348,7 @@ def _draw_ramps(
         widgets.chart(drawn, "ramps", asked)
         return
     key = f"ramps-{_percent(limit.ratio):g}"  # lets the visitor choose the same limit again after another
-    widgets.chart(drawn, key, asked, on_select=partial(_take_from_chart, key, _named(goals)))
+    widgets.chart(drawn, key, asked, on_select=partial(_take_from_chart, key, goals))
     st.caption("Drag the red line, or click, to change the limit.")
 
 
@@ -447,7 +409,6 @@ def _show_evidence(warehouse: Warehouse, verdicts: pd.DataFrame, labels: Mapping
 
 
 def _show_differences(labels: Mapping[str, str], one: str, differing: Mapping[str, pd.DataFrame]) -> None:
-    st.header("What differs")
     other = next(iter(differing))
     if len(differing) > 1:
         texts = {each: labels[each] for each in differing}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -36,11 +36,12 @@ def main() -> None:
             type="search",
             icon=":material/search:",
             placeholder="words in names, campaigns, methods, testbeds, findings",
-            help="Finds set-ups with all of the words, and machines, campaigns, runs and pages with that name.",
+            help="Finds set-ups with all of the words, and machines, campaigns and runs with that name.",
         )
     with right:
         goal = goals.choose(warehouse)
     known = explore.Configurations(warehouse, goal)
+    _begin(known.values["origin"])
     chosen, below = _choose_facets(known.values)
     found = known.search(search or "", chosen)
     with answer:
@@ -51,13 +52,19 @@ def main() -> None:
     labels = queries.labels(warehouse)
     if search:
         with st.container(horizontal=True, gap="xsmall"):
-            links.to_found(labels, search, explore.beside(warehouse, search))
+            links.to_found(labels, explore.beside(warehouse, search))
     if not found.matches:
         st.warning("No set-up matches. Remove a word or a filter.")
         return
     frame = view_tables.capacities(found.rows, labels)
     places = _choose_configurations(frame, found.matches)
     _lead_on(warehouse, frame.iloc[places], goal)
+
+
+def _begin(origins: Collection[str]) -> None:
+    """Show only what was measured, if anything was, to a visitor who asks for nothing else."""
+    if "measured" in origins and "origin" not in st.session_state and not st.query_params:
+        st.session_state["origin"] = ["measured"]
 
 
 def _choose_facets(values: Mapping[str, list[str]]) -> tuple[dict[str, list[str]], dict[str, DeltaGenerator]]:
@@ -152,8 +159,6 @@ def _lead_on(warehouse: Warehouse, chosen: pd.DataFrame, goal: str | None) -> No
         links.to_compare(ids, several if len(ids) > 1 else "Open in the comparison")
         if len(ids) == 1:
             _lead_on_from_one(warehouse, chosen.iloc[0], goal)
-    if len(ids) > 1:
-        st.caption("Select a single row to open its runs, trend or speed-ups.")
 
 
 def _lead_on_from_one(warehouse: Warehouse, one: pd.Series[Any], goal: str | None) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dropline.app import links, queries, view_tables, widgets, wording
+from dropline.app import queries, view_tables, widgets, wording
 from dropline.app.warehouse import Warehouse
 
 
@@ -15,7 +15,7 @@ class Kind:
     """Hosts or server configurations, which the page shows alike."""
 
     word: str
-    key: str  # id column, and parameter of machines_used_by.sql
+    key: str  # id column
     leaves: str  # query for every fact
     without: str  # advice if there is none
 
@@ -139,9 +139,6 @@ def _show(warehouse: Warehouse, kind: Kind, rows: pd.DataFrame, listed: pd.DataF
         _show_differences(facts, labels[a], labels[b])
     else:
         _show_facts(facts, labels[a])
-    _show_users(warehouse, kind, a, labels[a], "used_by")
-    if b:
-        _show_users(warehouse, kind, b, labels[b], "used_by_b")
 
 
 def _show_facts(facts: pd.DataFrame, label: str) -> None:
@@ -166,17 +163,16 @@ def _show_differences(facts: pd.DataFrame, a: str, b: str) -> None:
     st.header("What differs")
     differing = facts[facts["differs"]]
     st.text(_verdict(differing))
-    _say_what_is_one_sided(facts[facts["is_one_sided"]], a, b)
-    everything = st.toggle("Also show what is the same", key="same", bind="query-params")
+    one_sided = facts[facts["is_one_sided"]]
+    if aspects := sorted(one_sided["aspect"].unique()):
+        st.caption(wording.plain(f"{len(one_sided):,} facts are recorded for only one of them: {', '.join(aspects)}."))
     ranks = {grade: rank for rank, grade in enumerate(wording.ITEM_GRADES)}
-    gravest = differing.sort_values("grade", key=lambda grades: grades.map(ranks), kind="stable")
-    shown = facts[~facts["is_one_sided"]] if everything else gravest
+    shown = differing.sort_values("grade", key=lambda grades: grades.map(ranks), kind="stable")
     if shown.empty:
         return
     shown = shown.assign(
         absent=shown["may_be_absent"].map({True: "not set", False: wording.NOT_STATED}),
-        grade=shown["grade"].where(shown["differs"]).map(wording.ITEM_GRADES),
-        why=shown["why"].where(shown["differs"]),
+        grade=shown["grade"].map(wording.ITEM_GRADES),
     )
     sides = {side: view_tables.texts(shown, _value, "item", side, "absent") for side in ("value_a", "value_b")}
     widgets.table(
@@ -191,21 +187,11 @@ def _show_differences(facts: pd.DataFrame, a: str, b: str) -> None:
         key="differences",
         config={each: st.column_config.TextColumn(width="medium") for each in (a, b)},
         height=420,
-        tinted=list(shown["differs"]) if everything else (),
     )
     st.caption(
         "⚠ unfair: it affects the rate, so do not compare rates across it. ? unknown: one side does not say. "
         "No grade: comparisons ignore it."
     )
-
-
-def _say_what_is_one_sided(facts: pd.DataFrame, a: str, b: str) -> None:
-    if facts.empty:
-        return
-    with st.expander(f"{len(facts):,} facts are recorded for only one of them"):
-        for column, label in (("value_a", a), ("value_b", b)):
-            if aspects := sorted(facts.loc[facts[column].notna(), "aspect"].unique()):
-                st.caption(wording.plain(f"Only for {label}: {', '.join(aspects)}."))
 
 
 def _verdict(differing: pd.DataFrame) -> str:
@@ -230,41 +216,6 @@ def _value(item: str, value: Any, absent: str = wording.NOT_STATED) -> str:
         return str(value)
     size, unit = UNITS[item]
     return f"{int(value) / size:,.1f} {unit}" if size > 1 else f"{float(value):,.9g} {unit}"
-
-
-def _show_users(warehouse: Warehouse, kind: Kind, chosen: str, label: str, name: str) -> None:
-    st.header(f"What ran with {wording.plain(label)}")
-    used = {HOST.key: None, SERVER.key: None, kind.key: chosen}
-    users = queries.ask(warehouse, "machines_used_by", **used).to_pandas()
-    if users.empty:
-        partner = " It may belong to a partner." if kind is SERVER else ""
-        st.info(f"No run used this {kind.word} as the server under test.{partner}")
-        return
-    place = widgets.choose_row(
-        view_tables.headed(
-            users.assign(
-                shown=[
-                    wording.rate(rate, wording.bound(*how))
-                    for rate, *how in users[["rate", "status", "qualifier"]].values.tolist()
-                ]
-            ),
-            "configuration campaign origin repetition started_at shown rate_unit",
-            repetition="Run",
-            started_at="Started",
-            shown="Rate",
-        ).dropna(axis="columns", how="all"),
-        list(users["run_id"].fillna(users["configuration_id"])),
-        name,
-        alt=f"Runs and published configurations of {label}; choose one to open it",
-        config={"Started": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", timezone="UTC", help="UTC")},
-    )
-    if place is None:
-        st.caption("Choose a row to open its run or configuration.")
-        return
-    user = users.iloc[place]
-    if user["origin"] == "measured":
-        links.to_run(user["configuration_id"], user["run_id"])
-    links.to_compare([user["configuration_id"]], "Open the configuration")
 
 
 main()

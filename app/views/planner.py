@@ -1,7 +1,6 @@
 """Page Plan: how many leases per second does a site need, and which configurations give them?"""
 
 import math
-from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import groupby
 from typing import Any, Final, Literal
@@ -13,12 +12,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dropline.app import planner, printed, queries, view_tables, widgets, wording
 from dropline.app.charts import demand, influence, recovery
 from dropline.app.warehouse import Warehouse, WarehouseError
 
-MESSAGES: Final = "Two for a renewal, four for a new lease. Retries come on top: see What happens next."
 OWN: Final = "my own numbers"
 FIRST: Final = "power-cut"  # the initial preset
 ASKED: Final = ("clients", "lease_s", "down_clients", "recovery_s", "outage_s")  # main inputs; the rest are assumptions
@@ -27,7 +26,9 @@ ANSWER_PIXELS: Final = 120  # a heading of two lines and a sentence
 MEETS: Final = {"Enough": "yes", "Not known": "unknown", "Too slow": "no"}
 MOST_ROWS: Final = 100  # of a table of configurations
 MOST_DRAWN: Final = 5  # capacities beside the demand
-APART: Final = 2  # minimum ratio between them, so that their names do not overlap
+APART: Final = 3  # minimum ratio between them, so that their names do not overlap
+# Input -> query for measured values, and the short name of the field.
+SUGGESTED: Final = {"ha_ratio": ("planner_ha_ratios", "ha"), "renewal_cost_ratio": ("planner_renewal_costs", "renewal")}
 
 
 def main() -> None:
@@ -41,17 +42,18 @@ def main() -> None:
         st.caption(wording.plain(planner.PRESETS[chosen].source))
     warehouse, calculator = _warehouse(), _calculator()
     try:
-        inputs, measured_lps, setup = _ask_all()
+        inputs, measured_lps, setup = _ask_all(answer)
         found = planner.answer(warehouse, inputs, measured_lps, setup, calculator)
     except ValueError as error:
         st.error(wording.plain(planner.in_words(error)))
         return
+    if 0 < inputs["clients"] < inputs["down_clients"]:
+        answer.warning("More clients are to recover than there are.")
     needed = found.loads["needed_lps"]
     if needed > 0:
         first, *others = planner.headline(found)
         answer.header(wording.plain(first), anchor=False)
         answer.markdown(wording.plain(" ".join(others)))
-    _show_totals(found.loads)
     if needed <= 0:
         st.info("Enter the number of clients, or of new clients, to see which servers can serve them.")
         return
@@ -105,12 +107,12 @@ def _fill(name: str, value: float) -> None:
     st.session_state[name] = int(value) if is_chosen else planner.written(name, value)
 
 
-def _ask_all() -> tuple[dict[str, float], float | None, planner.Measured | None]:
+def _ask_all(answer: DeltaGenerator) -> tuple[dict[str, float], float | None, planner.Measured | None]:
     """Ask for all inputs, the main ones in one row, and for the server's speed."""
     inputs: dict[str, float] = {}
     with st.container(horizontal=True):
         for name in ASKED:
-            inputs[name] = _ask(planner.BY_NAME[name], FIELD_WIDTH)
+            inputs[name] = _ask(planner.BY_NAME[name], answer, FIELD_WIDTH)
     others = [each for each in planner.PARAMETERS if each.name not in ASKED]
     differ = any(name in st.query_params for name in ("measured_lps", *(each.name for each in others)))
     more = st.expander("Assumptions, allowances and your server", expanded=differ, on_change="rerun", key="more")
@@ -123,7 +125,7 @@ def _ask_all() -> tuple[dict[str, float], float | None, planner.Measured | None]
             with column:
                 st.markdown(f"**{group}**")
                 for each in members:
-                    inputs[each.name] = _ask(each)
+                    inputs[each.name] = _ask(each, answer)
                     if each.name in SUGGESTED:
                         _suggest(each.name, inputs["ip_version"])
         measured_lps, setup = _ask_server(inputs["ip_version"])
@@ -132,7 +134,7 @@ def _ask_all() -> tuple[dict[str, float], float | None, planner.Measured | None]
 
 def _suggest(name: str, ip_version: float) -> None:
     """Offer measured values for an input."""
-    measured, in_words, short, meaning = SUGGESTED[name]
+    measured, short = SUGGESTED[name]
     found = _known(measured, ip_version)
     if not found:
         return
@@ -141,12 +143,11 @@ def _suggest(name: str, ip_version: float) -> None:
         "Take a measured ratio",
         range(len(found)),
         index=None,
-        format_func=lambda place: in_words(found[place]),
+        format_func=lambda place: _in_words(found[place]),
         key=key,
         on_change=lambda: _take(name, found, key),
         placeholder="choose a pair of set-ups",
-        help=f"{meaning}, from two set-ups that are otherwise the same. The value goes into the field above, where "
-        "you can change it.",
+        help="From two set-ups that are otherwise the same. The value goes into the field above.",
     )
 
 
@@ -157,40 +158,14 @@ def _take(name: str, found: list[dict[str, Any]], key: str) -> None:
         _fill(name, round(min(max(found[place]["ratio"], parameter.minimum), parameter.maximum), 3))
 
 
-def _pair(pair: dict[str, Any]) -> tuple[str, str]:
-    """Return what the set-ups of a pair share, and their product with its version."""
+def _in_words(pair: dict[str, Any]) -> str:
     what = view_tables.set_up(pair["backend"], pair["threading"], pair["threads"], pair["ha_mode"])
-    return what, f"{pair['product']} {pair['product_version'] or ''}".strip()
+    beside = f" beside {wording.number(pair['renewals_per_s'])} renewals/s" if "renewals_per_s" in pair else ""
+    return f"{pair['ratio']:.3f}: {what}{beside}, {pair['product']} {pair['product_version'] or ''}, {pair['campaign']}"
 
 
-def _ha_in_words(pair: dict[str, Any]) -> str:
-    what, version = _pair(pair)
-    ends = wording.factor_interval(pair["ci_low"], pair["ci_high"])
-    interval = f" ({ends})" if wording.is_known(pair["ci_low"]) else ""
-    counts = wording.numbers(pair["runs_without_ha"], pair["runs_with_ha"])
-    runs = f" {counts} runs," if counts else ""
-    return f"{pair['ratio']:.3f}{interval}: {what}{runs} {version}, {pair['origin']}, {pair['campaign']}"
-
-
-def _renewal_in_words(pair: dict[str, Any]) -> str:
-    what, version = _pair(pair)
-    return (
-        f"{pair['ratio']:.3f}: {what}, {wording.number(pair['lps_without'])} LPS, "
-        f"{wording.number(pair['lps_with'])} beside {wording.number(pair['renewals_per_s'])} renewals/s, "
-        f"{version}, {pair['campaign']}"
-    )
-
-
-# Input -> query for measured values, their text, the short name of the field, and the meaning of the ratio.
-SUGGESTED: Final[dict[str, tuple[str, Callable[[dict[str, Any]], str], str, str]]] = {
-    "ha_ratio": ("planner_ha_ratios", _ha_in_words, "ha", "LPS with HA, relative to LPS without"),
-    "renewal_cost_ratio": (
-        *("planner_renewal_costs", _renewal_in_words, "renewal", "Cost of a renewal, relative to a new lease"),
-    ),
-}
-
-
-def _ask(parameter: planner.Parameter, width: int | Literal["stretch"] = "stretch") -> float:
+def _ask(parameter: planner.Parameter, answer: DeltaGenerator, width: int | Literal["stretch"] = "stretch") -> float:
+    """Ask for one input; the answer says so if it cannot be read, and takes the default."""
     if parameter.unit == "version":
         chosen = st.segmented_control(
             parameter.label,
@@ -210,7 +185,11 @@ def _ask(parameter: planner.Parameter, width: int | Literal["stretch"] = "stretc
         bind="query-params",
         width=width,
     )
-    value = planner.parsed(parameter.name, text or "0")
+    try:
+        value = planner.parsed(parameter.name, text or "0")
+    except ValueError as error:
+        value = float(parameter.default)
+        answer.error(f"{wording.plain(error)}. The answer takes {planner.written(parameter.name, value)}.")
     return int(value) if value.is_integer() and value < 1e15 else value
 
 
@@ -254,13 +233,6 @@ def _choose_setup(ip_version: float) -> planner.Measured | None:
         help="A measured set-up: its capacity, unless given above, and what it still answered under a higher load.",
     )
     return None if place is None else planner.Measured.of(found[place])
-
-
-def _show_totals(needed: Mapping[str, float]) -> None:
-    with widgets.reserved(widgets.METRICS_PIXELS, horizontal=True):
-        st.metric("LPS needed", planner.amount(needed["needed_lps"]), border=True, help="Peak, with the allowances.")
-        st.metric("Steady LPS", planner.amount(needed["steady_lps"]), border=True, help="Renewals and new leases.")
-        st.metric("Messages per second", planner.amount(needed["peak_messages_per_s"]), border=True, help=MESSAGES)
 
 
 def _against_capacities(found: planner.Answer) -> alt.LayerChart:
@@ -323,7 +295,7 @@ def _show_parts(found: planner.Answer) -> None:
     needed = found.loads
     parts = [(*planner.LOADS[name], needed[name]) for name in planner.PARTS if needed[name]]
     if extra := needed["needed_lps"] - needed["peak_lps"]:
-        factors = " x ".join(f"{found.inputs[each]:g}" for each in ("relay_ratio", "ha_ratio", "utilisation_ratio"))
+        factors = " × ".join(f"{found.inputs[each]:g}" for each in ("relay_ratio", "ha_ratio", "utilisation_ratio"))
         parts.append(("Allowances", f"peak / ({factors}) - peak: relay, HA, utilisation", extra))
     parts.append(("Needed", "all of these", needed["needed_lps"]))
     table = pd.DataFrame(parts, columns=["Component", "Computed as", "LPS"])[["Component", "LPS", "Computed as"]]
@@ -337,7 +309,8 @@ def _show_parts(found: planner.Answer) -> None:
     )
     st.caption(
         f"Steady: {planner.amount(needed['needed_steady_lps'])} leases per second with the allowances, "
-        f"{planner.amount(needed['steady_messages_per_s'])} messages per second. A server's queue needs at most "
+        f"{planner.amount(needed['steady_messages_per_s'])} messages per second; in the busiest minute "
+        f"{planner.amount(needed['peak_messages_per_s'])}, without retries. A server's queue needs at most "
         f"{wording.plural(math.ceil(needed['useful_queue_requests']), 'place')}: in a longer one, clients retry before "
         "their turn."
     )

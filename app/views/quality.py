@@ -25,7 +25,6 @@ FILTERS = {
     "campaign": ("Campaign", "campaigns"),
 }
 RESULTS = wording.SEVERITIES | {None: "✓ holds"}
-TIME = "YYYY-MM-DD HH:mm"
 
 
 def main() -> None:
@@ -34,14 +33,15 @@ def main() -> None:
     warehouse = widgets.warehouse_or_stop()
     with query_log.recorded() as asked:
         found = queries.ask(warehouse, "quality_counts").to_pandas()
-    st.header(_answer(found), anchor=False)
+    answer = widgets.reserved(widgets.HEADER_PIXELS)
     published = {*found.loc[~found["is_own"], "campaign"]}
     hidden = set() if _shows_published(found, published) else published
     found = found[~found["campaign"].isin(hidden)]
+    answer.header(_answer(found), anchor=False)
     suites = status.gate(Home.chosen())
-    _metrics(warehouse, found, suites)
-    names = ("Findings", "Rejected files", "Gate", "Campaigns")
-    findings, rejected, gate, campaigns = st.tabs(names, key="tab", on_change="rerun", bind="query-params")
+    _say_counts(warehouse, found, suites)
+    names = ("Findings", "Rejected files", "Gate")
+    findings, rejected, gate = st.tabs(names, key="tab", on_change="rerun", bind="query-params")
     with findings:
         if findings.open:
             _findings(warehouse, found, asked, hidden)
@@ -51,9 +51,6 @@ def main() -> None:
     with gate:
         if gate.open:
             _gate(suites)
-    with campaigns:
-        if campaigns.open:
-            _campaigns(warehouse)
 
 
 def _shows_published(found: pd.DataFrame, published: set[str]) -> bool:
@@ -63,18 +60,14 @@ def _shows_published(found: pd.DataFrame, published: set[str]) -> bool:
     return st.toggle("Published figures", key="published", bind="query-params")
 
 
-def _metrics(warehouse: Warehouse, found: pd.DataFrame, suites: list[dict[str, Any]]) -> None:
-    st.caption(f"Build of {queries.row(warehouse, 'quality_built')['built_at']:%d %b %Y, %H:%M} UTC")
+def _say_counts(warehouse: Warehouse, found: pd.DataFrame, suites: list[dict[str, Any]]) -> None:
     by_severity = found.groupby("severity")["findings"].sum()
-    with widgets.reserved(widgets.METRICS_PIXELS, horizontal=True):
-        st.metric("Suspect", f"{by_severity.get('suspect', 0):,}", border=True, help="The figure is probably wrong.")
-        st.metric("Warnings", f"{by_severity.get('warning', 0):,}", border=True, help="Check before use.")
-        st.metric("Info", f"{by_severity.get('info', 0):,}", border=True, help="For information; no figure is weaker.")
-        rejected = found.loc[found["finding"] == "rejected", "findings"].sum()
-        st.metric("Rejected files", f"{rejected:,}", border=True, help="Files from which nothing could be read.")
-        held, failed = (sum(suite[name] for suite in suites) for name in ("successes", "failures"))
-        gate = f"{held} of {held + failed} hold" if suites else "not run"
-        st.metric("Data checks", gate, border=True, help="Expectations that the last build checked.")
+    counts = [f"{text} {by_severity.get(each, 0):,}" for each, text in wording.SEVERITIES.items()]
+    rejected = wording.plural(int(found.loc[found["finding"] == "rejected", "findings"].sum()), "rejected file")
+    held, failed = (sum(suite[name] for suite in suites) for name in ("successes", "failures"))
+    gate = f"{held} of {held + failed} data checks hold" if suites else "data checks not run"
+    built = queries.row(warehouse, "quality_built")["built_at"]
+    st.caption(f"Build of {built:%d %b %Y, %H:%M} UTC: {', '.join(counts)}, {rejected}; {gate}.")
     widgets.warn_if_behind(warehouse)
 
 
@@ -243,26 +236,8 @@ def _gate(suites: list[dict[str, Any]]) -> None:
         config={
             "Suite": st.column_config.TextColumn(width="medium"),
             "Rows found": st.column_config.TextColumn(width="medium"),
-            "Checked": st.column_config.DatetimeColumn(format=TIME, timezone="UTC", help="UTC"),
+            "Checked": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", timezone="UTC", help="UTC"),
         },
-        height="content",
-    )
-
-
-def _campaigns(warehouse: Warehouse) -> None:
-    rows = queries.ask(warehouse, "quality_campaigns").to_pandas()
-    if rows.empty:
-        st.info("No campaign has been ingested yet. Type `dropline ingest FOLDER`, then `dropline build`.")
-        return
-    widgets.table(
-        view_tables.headed(
-            rows,
-            "campaign title configurations runs trials files rejected_files last_started_at last_batch",
-            last_started_at="Last trial",
-        ).dropna(axis="columns", how="all"),
-        alt="Measured campaigns, newest trial first",
-        key="campaigns",
-        config={"Last trial": st.column_config.DatetimeColumn(format=TIME, timezone="UTC", help="UTC")},
         height="content",
     )
 

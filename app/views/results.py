@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
+from itertools import cycle
 from typing import Any, Final, NamedTuple
 
 import altair as alt
@@ -13,14 +14,13 @@ import pyarrow.compute as pc
 import streamlit as st
 
 from dropline.app import goals, headlines, links, queries, query_log, view_tables, widgets, wording
-from dropline.app.charts import panel, theme
+from dropline.app.charts import panel
 from dropline.app.warehouse import Identity, Warehouse
 
 OWN: Final = "only_"  # prefix of this page's own URL parameters; pages share those of the same name
-MOST_PANELS: Final = 6  # reserved containers
+MOST_PANELS: Final = 8
 MOST_ROWS: Final = 12  # of a panel
 MOST_THROUGHPUTS: Final = 1000
-MOST_PUBLISHED: Final = 8  # besides the measured ones
 MOST_REMEMBERED: Final = 32  # answers for a goal and filters
 LATENCIES: Final = ("Latency (ms)", "99 % within (ms)")
 QUERIES: Final = "queries/s"
@@ -31,7 +31,8 @@ FILTERS: Final = {
     "ha_mode": "High availability",
     "campaign": "Campaign",
 }
-FILTERED_BY: Final = ("configuration_id", "origin", "rate_unit", "runs", "is_newest", *FILTERS)
+KIND: Final = ["origin", "protocol", "rate_unit", "place"]  # figures of one kind compare
+FILTERED_BY: Final = ("configuration_id", "origin", "rate_unit", "place", "product", "runs", "is_newest", *FILTERS)
 FACTORS: Final = {
     "threading": "Several threads compared with one",
     "ha_mode": "A pair of servers compared with a single one",
@@ -59,7 +60,7 @@ def main() -> None:
             goal = goals.choose(warehouse, f"{OWN}goal")
         is_published = st.toggle(
             "Published figures",
-            value=not totals["measured"] or "published" in st.query_params.get_all("origin"),
+            value=not totals["measured"],
             key="published",
             bind="query-params",
             help="Show figures that vendors and articles published, from their own machines, beside your results.",
@@ -71,25 +72,22 @@ def main() -> None:
         st.caption(f"Only {'; '.join(named)}")
     _version_changes(warehouse, goal)
     answer = _answer(warehouse.identity, goal, is_published, chosen)
-    query_log.note(*answer.asked)
     if not answer.found:
         without = "No capacity yet: that takes trials at several set rates, as with perfdhcp -r or dnsperf -Q."
         st.warning("No results for these filters. Remove one." if named else without)
-    left, right = st.columns([11, 9], gap="large")
-    places = [left.container(), right.container(), right.container()]
-    effects = [left.container(), right.container()]
-    places += [column.container() for column in (left, right, left)]
-    for place, each in [*zip(places, answer.panels, strict=False), *zip(effects, answer.effects, strict=False)]:
-        if each:
-            with place:
-                _draw(each)
+    left, right = st.columns(2, gap="large")
+    for column, each in zip(cycle((left, right)), [*answer.panels[:3], *answer.effects, *answer.panels[3:]]):
+        with column:
+            _draw(each)
     shown = sum(len(each.rows) for each in answer.panels)
     if shown < answer.found:
         st.caption(f"The charts show {shown:,} of {answer.found:,} set-ups.")
     if answer.earlier:
         earlier = f"Only the newest results; {answer.earlier:,} earlier ones of the same set-ups are in Trends"
         st.page_link("views/trends.py", label=earlier, icon=":material/trending_up:")
-    st.page_link("views/explore.py", label="Search all set-ups and published figures", icon=":material/search:")
+    address = {"origin": ["measured", "published"]}
+    label = "Search all set-ups and published figures"
+    st.page_link("views/explore.py", label=label, icon=":material/search:", query_params=address)
     _throughputs(warehouse)
     _foot(warehouse, totals)
 
@@ -110,23 +108,23 @@ class Panel(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What the page shows of the set-ups that the filters leave, how many, and the queries behind it.
+    """What the page shows of the set-ups that the filters leave, and how many.
 
     `earlier` results are left out, because a set-up measured every night would hide all others.
     """
 
     panels: list[Panel]
-    effects: list[Panel | None]
+    effects: list[Panel]
     found: int
     earlier: int
-    asked: list[str]
 
 
 def _found(goal: str | None, is_published: bool) -> tuple[pa.Table, pd.DataFrame]:
     """Return the capacities, and of those that the page may show what it filters by."""
     table = queries.ask(widgets.open_warehouse(), "results_capacities", loss_goal=goal)
     found = table.select(FILTERED_BY).to_pandas()
-    found[list(FILTERS)] = found[list(FILTERS)].astype(object).fillna(wording.NOT_STATED)
+    texts = [*FILTERS, "product"]
+    found[texts] = found[texts].astype(object).fillna(wording.NOT_STATED)
     return table, found if is_published else found[found["origin"] == "measured"]
 
 
@@ -143,9 +141,6 @@ def _choose_filters(values: Mapping[str, Sequence[str]]) -> tuple[tuple[tuple[st
     for name, label in FILTERS.items():
         options = {value: value for value in values[name]}
         key = f"{OWN}{name}"
-        if earlier := [each for each in st.query_params.get_all(name) if each in options]:  # from an older URL
-            st.session_state.setdefault(key, earlier)
-            del st.query_params[name]
         chosen = widgets.choose_many(label, key, widgets.narrowed(f"{label.lower()}s", key, options))
         every.append(tuple(chosen))
         if chosen:
@@ -157,80 +152,59 @@ def _choose_filters(values: Mapping[str, Sequence[str]]) -> tuple[tuple[tuple[st
 def _answer(identity: Identity, goal: str | None, is_published: bool, chosen: tuple[tuple[str, ...], ...]) -> Answer:
     """Draw a panel per protocol and unit, those with most runs first, and the effects of threads and HA."""
     with query_log.recorded() as asked:
-        with query_log.recorded() as behind:
-            table, found = _found(goal, is_published)
-        filters = dict(zip(FILTERS, chosen, strict=True))
-        for name, values in filters.items():
-            if values:
-                found = found[found[name].isin(values)]
-        known = len(found)
-        in_panels = found[found["origin"] == "measured"].groupby(["protocol", "rate_unit"]).size()
-        if in_panels.max() > headlines.MOST_ALIKE and not filters["campaign"]:
-            found = found[found["is_newest"]]
-        panels = [each._replace(asked=behind) for each in _panels(found, table, widgets.open_warehouse(), goal)]
-        effects = _effects(found["configuration_id"], goal)
-    return Answer(panels, effects, len(found), known - len(found), list(asked))
+        table, found = _found(goal, is_published)
+    filters = dict(zip(FILTERS, chosen, strict=True))
+    for name, values in filters.items():
+        if values:
+            found = found[found[name].isin(values)]
+    known = len(found)
+    in_panels = found[found["origin"] == "measured"].groupby(KIND).size()
+    if in_panels.max() > headlines.MOST_ALIKE and not filters["campaign"]:
+        found = found[found["is_newest"]]
+    panels = [each._replace(asked=asked) for each in _panels(found, table, widgets.open_warehouse(), goal)]
+    return Answer(panels, _effects(found["configuration_id"], goal), len(found), known - len(found))
 
 
 def _panels(found: pd.DataFrame, table: pa.Table, warehouse: Warehouse, goal: str | None) -> list[Panel]:
+    """Return a panel for each kind of figures that compare, and below them those published of the same products."""
     found = found.assign(protocol=found["protocol"].replace(wording.NOT_STATED, ""))
     own = found[found["origin"] == "measured"]
-    # Published figures are a reference for one's own; those of other protocols are in Runs.
-    kinds = (own if len(own) else found).groupby(["protocol", "rate_unit"])["runs"].agg(["sum", "size"])
-    order = kinds.sort_values(["sum", "size"], ascending=False, kind="stable").index[:MOST_PANELS]
-    parts = []
-    for protocol, unit in order:
-        part = found[(found["protocol"] == protocol) & (found["rate_unit"] == unit)]
-        parts.append(tuple(part.index[part["origin"] == each] for each in theme.ORIGINS))
+    if len(own):
+        alike = found.set_index(["protocol", "rate_unit", "product"]).index
+        found = found[alike.isin(own.set_index(["protocol", "rate_unit", "product"]).index)]
+    kinds = found.groupby(KIND)["runs"]
+    sizes = kinds.agg(["sum", "size"]).sort_values(["origin", "sum", "size"], ascending=[True, False, False])
+    parts = {kind: kinds.groups[kind] for kind in sizes.index[:MOST_PANELS]}
     # Display columns for all panels at once, and only for the rows they show: all rows would take too long.
-    wanted = [place for measured, published in parts for place in (*measured[:MOST_ROWS], *published)]
+    wanted = [place for part in parts.values() for place in part[:MOST_ROWS]]
     taken = table.take(pa.array(wanted, pa.int64()))  # typed: there may be none
     rows = dict(zip(wanted, view_tables.capacities(taken, queries.labels(warehouse)).to_dict("records"), strict=True))
+    compared = partial(queries.compared, warehouse, goal)
     return [
-        _panel(
-            [rows[each] for each in measured[:MOST_ROWS]],
-            [rows[each] for each in published],
-            len(measured),
-            str(protocol),
-            str(unit),
-            partial(queries.compared, warehouse, goal),
-        )
-        for (protocol, unit), (measured, published) in zip(order, parts, strict=True)
+        _panel([rows[each] for each in part[:MOST_ROWS]], len(part), kind, compared) for kind, part in parts.items()
     ]
 
 
-def _panel(
-    own: Sequence[headlines.Row],
-    published: Sequence[headlines.Row],
-    measured: int,
-    protocol: str,
-    unit: str,
-    compared: headlines.Compared,
-) -> Panel:
-    """Return the headline and the capacities of a protocol's set-ups: those measured to draw, and all published ones.
-
-    `measured` is the number of all measured ones; `protocol` may be empty.
-    """
-    drawn = headlines.named(own, published, MOST_PUBLISHED if own else MOST_ROWS)
-    subject = [row for row in drawn if row["origin"] == ("measured" if own else "published")]
-    known = max(measured if own else len(published), len(subject))
-    best = headlines.fastest(subject)
+def _panel(rows: Sequence[headlines.Row], known: int, kind: tuple[str, ...], compared: headlines.Compared) -> Panel:
+    """Return the headline and the capacities of the fastest of all `known` set-ups of a kind."""
+    _, protocol, unit, place = kind
+    drawn = [row | {"name": name} for row, name in zip(rows, headlines.names(rows), strict=True)]
+    best = headlines.fastest(drawn)
     heading = f"{protocol or unit}: no set-up passes its first step"
-    lead, certainty = "", headlines.at_first_step(subject)
+    lead, certainty = "", headlines.at_first_step(drawn)
     if best is not None:
-        heading = headlines.headline(best, alone=len(subject) == 1)
-        lead, certainty = headlines.lead(best, subject, compared), f"{headlines.certainty(best)} {certainty}"
-    rows = pd.DataFrame(drawn)
-    rows = rows.assign(
-        row=rows["name"],
-        quality=rows["quality_shown"],
-        rate=rows["rate"].where(rows["status"] != "exceeded_at_first_step"),
+        heading = headlines.headline(best, alone=len(drawn) == 1) + place.partition(",")[0]
+        lead, certainty = headlines.lead(best, drawn, compared), f"{headlines.certainty(best)} {certainty}"
+    shown = pd.DataFrame(drawn)
+    shown = shown.assign(
+        row=shown["name"],
+        quality=shown["quality_shown"],
+        rate=shown["rate"].where(shown["status"] != "exceeded_at_first_step"),
         shown=[headlines.figure(row) for row in drawn],
     )
-    count = _drawn_of(len(subject), known, "set-up")
-    finding = f"{protocol or 'No protocol stated'}, {unit}: {count}, fastest first"
-    chart = panel.capacities(rows, unit, finding, panel.told(rows))
-    return Panel(f"panel-{protocol}-{unit}", heading, lead, certainty, chart, chart.with_frames(), drawn, best)
+    of = f"{protocol or 'No protocol stated'}, {unit}: {_drawn_of(len(drawn), known, 'set-up')}{place}"
+    chart = panel.capacities(shown, unit, f"{of}, fastest first", panel.told(shown))
+    return Panel("-".join(("panel", *kind)), heading, lead, certainty, chart, chart.with_frames(), drawn, best)
 
 
 def _drawn_of(drawn: int, known: int, what: str) -> str:
@@ -269,12 +243,13 @@ def _lead_on(drawn: Sequence[headlines.Row], best: headlines.Row | None, key: st
                 links.to_compare(pair, f"Compare with {wording.plain(best['name'])}")
 
 
-def _effects(found: pd.Series[str], goal: str | None) -> list[Panel | None]:
+def _effects(found: pd.Series[str], goal: str | None) -> list[Panel]:
     """Return the effect of threads and HA on the set-ups of the page."""
     with query_log.recorded() as asked:
         pairs = queries.ask(widgets.open_warehouse(), "results_pairs", loss_goal=goal)
     pairs = pairs.filter(pc.is_in(pairs["configuration_id"], pa.array(found, pa.string())))
-    return [_effect(pairs.filter(pc.equal(pairs["factor"], factor)), factor, asked) for factor in FACTORS]
+    drawn = (_effect(pairs.filter(pc.equal(pairs["factor"], factor)), factor, asked) for factor in FACTORS)
+    return [each for each in drawn if each]
 
 
 def _effect(pairs: pa.Table, factor: str, asked: Collection[str]) -> Panel | None:
@@ -348,21 +323,12 @@ def _throughputs(warehouse: Warehouse) -> None:
 
 
 def _foot(warehouse: Warehouse, totals: Mapping[str, int]) -> None:
-    """Show totals, freshness and findings."""
-    fresh = queries.row(warehouse, "results_freshness")
+    """Show totals and freshness."""
     counts = {"configuration": totals["measured"], "run": totals["runs"], "trial": totals["trials"]}
     said = [wording.plural(count, noun) for noun, count in counts.items()]
-    said.append(f"Built on {queries.row(warehouse, 'quality_built')['built_at']:%d %b %Y, %H:%M} UTC")
-    if fresh["last_started_at"]:
-        said.append(f"newest trial on {fresh['last_started_at']:%d %b %Y, %H:%M} UTC")
-    if fresh["last_batch"] is not None:
-        campaigns = wording.plural(len(fresh["campaigns"]), "campaign")
-        said.append(f"newest batch {wording.plain(fresh['last_batch'])} with {campaigns}")
-    kinds = queries.ask(warehouse, "results_fresh_findings").to_pylist()
-    if kinds:
-        with st.expander(f"Problems found in the newest batch: {sum(kind['findings'] for kind in kinds):,}"):
-            for kind in kinds:
-                links.to_findings(kind["severity"], kind["finding"], kind["findings"], kind["campaigns"])
+    built = queries.row(warehouse, "quality_built")
+    said.append(f"Built on {built['built_at']:%d %b %Y, %H:%M} UTC")
+    said += [f"newest batch {wording.plain(each)}" for each in sorted(built["lake_batches"])[-1:]]
     st.caption(" · ".join(said))
 
 

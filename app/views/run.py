@@ -11,20 +11,11 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dropline.app import goals as loss_goals
 from dropline.app import queries, query_log, raw_text, view_tables, widgets, wording
 from dropline.app.charts import counts, intervals, ramp, response, telemetry, theme
 from dropline.app.warehouse import Warehouse
 from dropline.paths import Home
 
-LOSSES = {
-    "lost_on_the_way": "lost on the way",
-    "lost_in_receive_buffer": "lost in the receive buffer",
-    "lost_at_closed_port": "lost at a closed port",
-    "lost_in_server": "lost in the server",
-    "lost_in_generator_buffer": "lost in the generator's buffer",
-    "answered_too_late": "answered too late",
-}
 MOST_SHARES = 400  # points of a distribution
 COUNTS = dict.fromkeys(
     ("Sent", "Received", "Drops", "Dropped", "Orphans", "Rejected", "Non unique", "Collected"),
@@ -65,33 +56,28 @@ def main() -> None:
     verdict = queries.row(warehouse, "run_verdict", run_id=run_id, loss_goal=goal["loss_goal"])
     _draw_ramp(warehouse, run, labels[configuration], goal, verdict)
     _show_trials(trials, run)
-    _show_chosen(warehouse, run, trials, verdict, query_log.Part.of_page())
+    _show_chosen(warehouse, run, trials, verdict)
 
 
 @st.fragment  # another trial changes nothing above it
-def _show_chosen(
-    warehouse: Warehouse, run: dict[str, Any], trials: pd.DataFrame, verdict: dict[str, Any], part: query_log.Part
-) -> None:
+def _show_chosen(warehouse: Warehouse, run: dict[str, Any], trials: pd.DataFrame, verdict: dict[str, Any]) -> None:
     """Let the visitor choose a trial of the run, and show it."""
-    with part.recorded():
-        trial = _choose_trial(trials, verdict)
-        key = trial[["trial_id", "batch", "campaign"]].to_dict()
-        with _show_trial(trial):
-            _draw_seconds(warehouse, key)
-            _show_accounting(warehouse, key)
-        _show_exchanges(warehouse, key)
-        _show_response_times(warehouse, trial, key)
-        _show_counters(warehouse, key)
-        _show_findings(warehouse, run, key)
-        _show_sources(trial)
-    widgets.renew_sql(part)
+    trial = _choose_trial(trials, verdict)
+    key = trial[["trial_id", "batch", "campaign"]].to_dict()
+    with _show_trial(trial):
+        _draw_seconds(warehouse, key)
+        _show_accounting(warehouse, key)
+    _show_exchanges(warehouse, key)
+    _show_response_times(warehouse, trial, key)
+    _show_counters(warehouse, key)
+    _show_findings(warehouse, run, key)
+    _show_sources(trial)
 
 
 def _choose_goal(warehouse: Warehouse, rate_unit: str | None) -> dict[str, Any]:
     known = queries.loss_goals(warehouse, [rate_unit])
     goals = {each["loss_goal"]: each for each in known if each["loss_limit"] is not None}
     texts = {name: wording.loss_goal(name, each["loss_limit"], each["loss_basis"]) for name, each in goals.items()}
-    loss_goals.follow_old_address("goal", texts)
     return goals[widgets.choose_one("Loss goal", "goal", texts) or known[0]["loss_goal"]]
 
 
@@ -207,7 +193,7 @@ def _show_accounting(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
     if not sent:
         return
     what = "queries" if account["protocol"] == "DNS" else "requests"
-    losses = {text: account[name] for name, text in LOSSES.items() if account[name] is not None}
+    losses = {text: account[name] for name, text in wording.LOSSES.items() if account[name] is not None}
     answered = account["answered"] if account["answered"] is not None else account["received"]
     if (unknown := sent - answered - sum(losses.values())) >= 1:
         losses["lost, not known where"] = unknown

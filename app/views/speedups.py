@@ -41,24 +41,18 @@ def main() -> None:
 
 
 class Answer(NamedTuple):
-    """What the page shows of a factor's pairs: the effect, a chart of the first, notes, the table with its signs.
-
-    `asked` are the queries behind it, besides that for the pairs.
-    """
+    """What the page shows of a factor's pairs: the effect, a chart of the first, notes, the table with its signs."""
 
     effect: str
-    counts: str
     drawn: theme.Titled | None
     kept: Mapping[str, Any]
     notes: list[str]
     table: pd.DataFrame
     bounds: Mapping[str, Sequence[str]]
-    asked: list[str]
 
 
 def _show(warehouse: Warehouse, factor: str) -> None:
     found, pairs, asked = _found(warehouse.identity, factor)
-    query_log.note(*asked)
     if not found.num_rows:
         st.info("No two set-ups differ only in this. Measure the same set-up with and without it, then ingest both.")
         return
@@ -73,13 +67,12 @@ def _show(warehouse: Warehouse, factor: str) -> None:
     with widgets.reserved(widgets.FIELD_PIXELS):
         chosen = widgets.choose_many("Campaigns", "campaign", near)
     answer = _answer(warehouse.identity, factor, is_published, tuple(chosen))
-    query_log.note(*answer.asked)
     place.header(wording.plain(answer.effect), anchor=False)
     st.space(widgets.TOOLS_PIXELS)
     if answer.drawn:
         widgets.chart(answer.drawn, f"ratios-{factor}", asked, kept=answer.kept)
     else:
-        st.caption(f"{answer.counts}. Offer higher rates, until a step loses too much.")
+        st.caption("Offer higher rates, until a step loses too much.")
     for note in answer.notes:
         st.caption(note)
     widgets.table(
@@ -113,14 +106,17 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
         pairs = pairs[pairs["campaign"].isin(chosen)]
     elif every > headlines.MOST_ALIKE:
         pairs = pairs[pairs["is_newest"]]
-    total, effect, counts = len(pairs), _effect(pairs, factor), _counts(pairs)
+    total, effect = len(pairs), _effect(pairs, factor)
     shown = pairs.head(_MOST_ROWS)
     known = {name: shown[name].to_numpy() for name in ("ratio", "sign")}
     pairs = found.take(shown.index.to_numpy()).to_pandas().assign(**known)
     pairs["shown"] = view_tables.texts(pairs, headlines.ratio, "ratio", "verdict", "sign")
     pairs["row"] = _names(pairs, factor)
     drawn = pairs.dropna(subset="ratio").head(_MOST)
-    title, detail = f"{wording.FACTORS[factor]}: ratio of the rates", f"{counts}; light: 95 % interval"
+    title, detail = (
+        f"{wording.FACTORS[factor]}: ratio of the rates",
+        f"n = {wording.plural(total, 'pair')}; light: 95 % interval",
+    )
     chart = panel.ratios(drawn, title, detail) if len(drawn) else None
     earlier = 0 if chosen else every - total
     notes = [f"Only the newest results; choose campaigns for {earlier:,} earlier pairs."] if earlier else []
@@ -136,8 +132,7 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
             f"The chart shows {len(drawn)} of {total:,} pairs, the table {listed}. Choose campaigns for others."
         )
     sides = list(zip(pairs["configuration_id"], pairs["reference_id"], strict=True))
-    with query_log.recorded() as asked:
-        in_turn = queries.are_in_turn(widgets.open_warehouse(), sides)
+    in_turn = queries.are_in_turn(widgets.open_warehouse(), sides)
     if said := wording.drift(in_turn.values()):
         notes.append(said)
     table = view_tables.headed(
@@ -161,7 +156,7 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
         "Rate": view_tables.texts(pairs, wording.bound, "status", "qualifier"),
         "Reference": view_tables.texts(pairs, wording.bound, "reference_status", "reference_qualifier"),
     } | ({"Ratio": list(pairs["sign"])} if pairs["sign"].any() else {})
-    return Answer(effect, counts, chart, chart.with_frames() if chart else {}, notes, table, bounds, list(asked))
+    return Answer(effect, chart, chart.with_frames() if chart else {}, notes, table, bounds)
 
 
 def _names(pairs: pd.DataFrame, factor: str) -> list[str]:
@@ -184,17 +179,6 @@ def _effect(pairs: pd.DataFrame, factor: str) -> str:
     return headlines.effect(own, wording.SUBJECTS[factor])
 
 
-def _counts(pairs: pd.DataFrame) -> str:
-    """Return how many differences are real, and how many cannot be tested."""
-    counts = pairs["verdict"].value_counts()
-    said = [f"{counts[each]} {each}" for each in headlines.DECIDED if each in counts]
-    if unknown := int(counts.get("limits not reached", 0)):
-        said.append(f"{unknown} with a ramp that ends below its limit")
-    if untested := int(counts.get("not testable", 0)):
-        said.append(f"{untested} without the repeated runs that a test needs")
-    return f"n = {wording.plural(len(pairs), 'pair')}: {', '.join(said) or 'no difference found'}"
-
-
 def _scaling(warehouse: Warehouse) -> None:
     families = queries.ask(warehouse, "ratio_pairs_scaling").to_pandas()
     if families.empty:
@@ -212,33 +196,10 @@ def _scaling(warehouse: Warehouse) -> None:
     with query_log.recorded() as asked:
         points = queries.ask(warehouse, "ratio_pairs_scaling_points", family_id=chosen).to_pandas()
     unit = wording.plain(family["rate_unit"])
-    place.header(wording.plain(_finding(family)), anchor=False)
+    best, counts = points["threads"][points["rate"].idxmax()], ", ".join(map(str, points["threads"]))
+    place.header(wording.plain(f"{family['family']}: fastest with {best} of {counts} threads"), anchor=False)
     drawn = ratio.thread_scaling(points, wording.known(family["backend"]), unit, "Capacity by threads")
     widgets.chart(drawn, "scaling", asked)
-    if wording.is_known(family["reason"]):
-        st.info(wording.plain(str(family["reason"]).rstrip(". ") + "."), icon=":material/info:")
-    widgets.table(
-        view_tables.headed(
-            points.assign(more_than_cores=points["is_above_cores"].map({True: "yes", False: ""})),
-            "threads rate fitted_rate efficiency_ratio more_than_cores rated_runs",
-            rate=unit,
-            fitted_rate="By the law",
-            efficiency_ratio="Efficiency per thread",
-            rated_runs="Runs",
-        ).dropna(axis="columns", how="all"),
-        alt="Rate by thread count",
-        bounds={unit: [""] * len(points)},
-        key="scaling-table",
-    )
-
-
-def _finding(family: pd.Series) -> str:
-    if family["status"] != "fitted":
-        return f"{family['family']}: too few thread counts, or runs, to say where it stops growing"
-    if wording.is_known(family["peak_threads"]):
-        return f"{family['family']}: fastest with about {family['peak_threads']:.0f} threads"
-    effect, of = ("adds", "to") if family["next_gain_ratio"] >= 0 else ("costs", "of")
-    return f"{family['family']}: one more thread {effect} {100 * abs(family['next_gain_ratio']):.1f} % {of} the rate"
 
 
 main()

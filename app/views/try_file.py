@@ -1,4 +1,4 @@
-"""Page Add results: what does a raw file contain, and how does it compare with known results?"""
+"""Page Add results, or Try a file where none may be stored: what is in a file, and how does it compare?"""
 
 import time
 from typing import Any, Final
@@ -29,13 +29,13 @@ def main() -> None:
 
 
 def _draw() -> None:
-    st.title("Add results")
+    may_keep = uploads.may_keep() and auth.may_store()
+    st.title("Add results" if may_keep else "Try a file")
     file = st.file_uploader(
         "One raw file: an output of perfdhcp, dnsblast, dnsperf, TestCenter, TRex, ..., or counters",
         max_upload_size=uploads.MOST_BYTES // 2**20,
         key="file",
     )
-    may_keep = uploads.may_keep() and auth.may_store()
     if file is None:
         _await_another()
         st.info(

@@ -1,7 +1,5 @@
 """The page of claims: what is said, what the figures give, and the way to the figures."""
 
-import pytest
-
 from dropline.app import queries
 from tests.app.shown import links, rows
 
@@ -21,21 +19,6 @@ def test_every_claim_is_listed_with_what_the_figures_give(open_page, published_h
     ]
     assert claims.loc["C03", "Claimed"] == "no number named"
     assert claims.loc["C05", "Figures give"] == "-"
-
-
-@pytest.mark.parametrize(
-    ("address", "expected"),
-    [
-        ({"source": "moj-ha-2021-02-09"}, {"C23", "C24"}),
-        ({"verdict": "≠ contradicted in its source"}, {"C04", "C13", "C32"}),
-        ({"source": "isc-kb-kea-2.0", "verdict": "▲ understated"}, {"C02"}),
-        ({"verdict": "≡ only restates itself"}, {"C07", "C17"}),
-        ({"source": "isc-kb-kea-2.0", "reviewed": ["◐ partly", "✓ holds"]}, {"C01", "C03"}),
-        ({"sensitive": "true"}, {"C01", "C29"}),
-    ],
-)
-def test_filters_come_from_the_address(open_page, published_home, address, expected):
-    assert set(listed(open_page(published_home, "claims", **address)).index) == expected
 
 
 def test_each_rate_behind_a_claim_leads_to_its_own_capacity(warehouse):

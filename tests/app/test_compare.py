@@ -56,7 +56,8 @@ def test_a_limit_that_is_typed_moves_line_and_capacities_and_may_be_that_of_a_go
     app.number_input("limit").set_value(0.5).run()
     assert app.selectbox("goal").value == "pdr"
     app.selectbox("goal").set_value("moj").run()
-    assert (app.number_input("limit").value, app.segmented_control("basis").value) == (1.0, "lease")
+    assert app.number_input("limit").value == 1.0
+    assert "Loss (whole leases, % of sent)" in str(charts(app)[1])
     app.multiselect("configurations").set_value([]).run()
     assert not app.exception
     assert "Choose the configurations to compare" in app.info[0].value
@@ -75,20 +76,19 @@ def test_sentence_and_table_name_the_same_known_end_where_one_ramp_ends_too_soon
 
 
 @pytest.mark.parametrize(
-    ("address", "limit", "basis", "goal"),
+    ("address", "limit", "loss", "goal"),
     [
-        ({}, 2.5, "worst_exchange", "isc"),
-        ({"limit": "0.3"}, 0.3, "worst_exchange", "a limit of my own"),
-        ({"basis": "all packets"}, 2.5, "packet", "a limit of my own"),
-        ({"goal": "moj: 1 % of whole leases"}, 1.0, "lease", "moj"),
-        ({"goal": "ndr: 0 % of any exchange", "limit": "0"}, 0.0, "worst_exchange", "ndr"),
+        ({}, 2.5, "worst exchange", "isc"),
+        ({"limit": "0.3"}, 0.3, "worst exchange", "a limit of my own"),
+        ({"goal": "MOJ (1 % of whole leases)"}, 1.0, "whole leases", "moj"),
+        ({"goal": "NDR (0 %)", "limit": "0"}, 0.0, "worst exchange", "ndr"),
     ],
-    ids=["nothing", "limit", "basis", "goal", "goal and limit"],
+    ids=["nothing", "limit", "goal", "goal and limit"],
 )
-def test_the_address_sets_limit_basis_and_goal(open_page, warehouse_home, pair, address, limit, basis, goal):
+def test_the_address_sets_limit_and_goal(open_page, warehouse_home, pair, address, limit, loss, goal):
     app = open_page(warehouse_home, "compare", configurations=pair, **address)
-    shown = (app.number_input("limit").value, app.segmented_control("basis").value, app.selectbox("goal").value)
-    assert shown == (limit, basis, goal)
+    assert (app.number_input("limit").value, app.selectbox("goal").value) == (limit, goal)
+    assert f"Loss ({loss}, % of sent)" in str(charts(app)[1])
 
 
 def test_the_verdict_on_one_pair_is_that_of_the_sql_function_and_on_the_page(

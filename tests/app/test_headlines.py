@@ -129,14 +129,6 @@ def test_an_effect_over_published_figures_is_a_bound_where_they_are(ratios, qual
     assert headlines.effect(view_tables.bounded(pairs), "HA") == said
 
 
-def test_published_set_ups_take_the_row_of_the_measured_one_of_their_kind():
-    published = [KEA | {"origin": "published", "product_version": "1.9", "product": each} for each in ("Kea", "other")]
-    published.append(published[0] | {"backend": "mysql"})
-    found = headlines.named([KEA, MULTI], published, most=1)
-    assert [row["name"] for row in found] == ["1 thread", "4 threads", "1 thread", "mysql, 1 thread ◇"]
-    assert [row["name"] for row in headlines.named([], published[:2], most=1)] == ["Kea"]
-
-
 def test_pairs_are_named_by_what_not_all_share():
     pairs = [MULTI, MULTI | {"protocol": "DHCPv6"}, MULTI | {"ha_mode": "hot-standby"}]
     assert headlines.pair_names(pairs, "threading") == ["DHCPv4", "DHCPv6", "DHCPv4, hot standby"]

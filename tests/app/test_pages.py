@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pandas as pd
-import pyarrow as pa
 import pytest
 import yaml
 
@@ -26,22 +24,6 @@ def test_a_page_says(open_page, homes, case):
     told = said(app)
     assert [words for words in case["says"] if words not in told] == []
     assert [words for words in case.get("silent", []) if words in told] == []
-
-
-def drawn(app):
-    """What the panels of the home page draw."""
-    sent = [each.data.data for chart in app.get("vega_lite_chart") for each in chart.proto.datasets]
-    found = [pa.ipc.open_stream(each).read_pandas() for each in sent]
-    return pd.concat([each for each in found if "configuration_id" in each]).drop_duplicates("configuration_id")
-
-
-def test_published_figures_stand_beside_measured_ones_of_their_kind_when_asked_for(open_page, warehouse_home):
-    assert set(drawn(open_page(warehouse_home))["origin"]) == {"measured"}
-    for asked in ({"published": "true"}, {"origin": "published"}):  # the second: an address of an earlier version
-        table = drawn(open_page(warehouse_home, "results", **asked))
-        alike = table[table["row"] == "memfile, 1 thread"]
-        assert list(alike["origin"]) == ["measured", "published"]
-        assert list(alike["shown"]) == ["12,178", "11,686"]  # Kea 2.0 Performance Tests, ISC
 
 
 @pytest.mark.parametrize(("page", "name"), [("compare", "configurations"), ("run", "run")])

@@ -165,7 +165,7 @@ def test_a_file_that_is_too_large_is_refused_whatever_its_header_says(running):
     async def upload():
         async with soak.visiting(port) as visitor:
             messages = await visitor.open("try_file", "")
-            assert any(b"Add results" in each.SerializeToString() for each in messages), "the page asked for"
+            assert any(b"Try a file" in each.SerializeToString() for each in messages), "the page asked for"
             (opened, *_) = [each for each in messages if each.HasField("new_session")]
             path = f"/_stcore/upload_file/{opened.new_session.initialize.session_id}/file"
             token = soak.forgery_token(port)

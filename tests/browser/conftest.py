@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import re
 import shutil
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -43,8 +42,8 @@ FIGURE = {
     **dict.fromkeys(("product_version", "scenario", "scenario_detail", "tool", "note"), STRANGE),
 }
 PAIR = [f"ISC Kea 2.2.0 DHCPv4 memfile {threads} (kea-2.2-backends)" for threads in ("multi x4", "single")]
-# The pages by the name in their address, as app/main.py lists them.
-PAGES = re.findall(r'VIEWS / "(\w+)\.py"', (ROOT / "app" / "main.py").read_text("utf-8"))
+# The pages by the name in their address.
+PAGES = [file.stem for file in sorted((ROOT / "app" / "views").glob("*.py"))]
 EXAMPLE = ROOT / "examples" / "kea-2.2-backends"
 PICTURES = ROOT / "target" / "pictures"  # ignored by git; `make pictures` writes all of them
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]

@@ -26,7 +26,7 @@ CONTROLS = {
     "planner": ("textbox", "Clients"),
     "machines": ("tab", "Hosts"),
     "measuring": ("link", "See the results"),
-    "claims": ("combobox", "Source"),
+    "claims": ("switch", "Only where rule and maintainers differ"),
     "quality": ("tab", "Findings"),
     "sql": ("textbox", "One SELECT (DuckDB's SQL)"),
     "try_file": ("button", "Upload"),

@@ -143,7 +143,7 @@ def what_serves_350000_subscribers_after_an_outage(hand, warehouse):
 
 def what_a_raw_file_is_and_where_it_stands(hand, warehouse):
     hand.watched.go()
-    hand.to_page("Add results", "Add results", menu="Data")
+    hand.to_page("Try a file", "Try a file", menu="Data")
     hand.page.locator("input[type=file]").set_input_files(FILE)
     hand.page.get_by_role("heading", name="Output of perfdhcp").wait_for()
     known = rows(
