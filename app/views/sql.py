@@ -21,6 +21,7 @@ limit 20"""
 EDITOR_PIXELS: Final = 360
 NO_COLOUR: Final = "no colour"
 MOST_BARS: Final = 12  # of a thumbnail in the gallery
+MOST_REMEMBERED: Final = 30  # queries per visit
 
 
 def main() -> None:
@@ -60,7 +61,9 @@ def _edit_and_answer() -> None:
 
 def _run() -> None:
     """Run the text in the editor and leave it there."""
-    st.session_state["asked"] = editor.asked()
+    st.session_state["asked"] = text = editor.asked()
+    before = [each for each in st.session_state.get("asked_before", []) if each != text]
+    st.session_state["asked_before"] = [text, *before][:MOST_REMEMBERED]
 
 
 def _take(text: str) -> None:
@@ -70,7 +73,7 @@ def _take(text: str) -> None:
 
 
 def _offer(warehouse: Warehouse) -> None:
-    """Offer the worked examples."""
+    """Offer the worked examples and the visitor's earlier queries."""
     examples = sql.examples()
     gallery = st.expander(f"{len(examples)} worked questions", on_change="rerun", key="questions")
     if gallery.open:
@@ -86,11 +89,25 @@ def _offer(warehouse: Warehouse) -> None:
             selection_mode="single-row",
             alt="Worked questions with a picture of their answers; choose one to ask it",
         )
+    if before := st.session_state.get("asked_before"):
+        st.selectbox(
+            "Asked before",
+            before,
+            index=None,
+            key="earlier",
+            format_func=lambda each: " ".join(each.split())[:120],
+            on_change=_take_earlier,
+        )
 
 
 def _take_example() -> None:
     for row in st.session_state["question"].selection.rows:
         _take(list(sql.examples().values())[row])
+
+
+def _take_earlier() -> None:
+    if st.session_state["earlier"]:
+        _take(st.session_state["earlier"])
 
 
 @st.cache_data(max_entries=2, ttl=3600, show_spinner=False)
