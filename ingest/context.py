@@ -74,6 +74,7 @@ METRICS: Final = (
     *(("loadavg_before", "processes"), ("server_deaths", "deaths")),
     *(("rmem_default", "bytes"), ("host_cpu_jiffies", "jiffies")),
 )
+_FLAGS: Final = {"true": True, "yes": True, "false": False, "no": False}
 _SIDECAR: Final = json.JSONDecoder(parse_constant=lambda _: None)
 quoted: Final = json.encoder.encode_basestring_ascii
 _DIGESTED: Final = json.JSONEncoder(sort_keys=True, default=str, separators=(",", ":"), check_circular=False)
@@ -126,8 +127,8 @@ class Context:
         It takes the JSON of `observations` (a list without its brackets), of `source`, and of the values of `columns`.
         """
         claims = [
-            f'["{column}",{f"%({column})s" if column in columns else _literal(_digested(value))},'
-            f"{'%(source)s' if by == source else _literal(_digested(by))}]"
+            f'["{column}",{f"%({column})s" if column in columns else _digested(value).replace("%", "%%")},'
+            f"{'%(source)s' if by == source else _digested(by).replace('%', '%%')}]"
             for column, value, by in self.claims
         ]
         others: list[object] = [self.own, self.shared]
@@ -135,8 +136,8 @@ class Context:
             others += [self.name, self.level]
         if self.folders:
             others += self.folders
-        rest = _literal(_DIGESTED.encode(others)[1:])
-        return f"[[{','.join(claims)}],{_literal(_digested(self.warnings))},[%(observations)s],{rest}"
+        warnings, rest = (text.replace("%", "%%") for text in (_digested(self.warnings), _DIGESTED.encode(others)[1:]))
+        return f"[[{','.join(claims)}],{warnings},[%(observations)s],{rest}"
 
     def resolve(
         self, facts: Row, *, alone: bool = True, rates: Collection[float] = (), banner: Name | None = None
@@ -243,7 +244,7 @@ class ServerConfigs:
         self._by_digest: dict[str, list[ServerConfig]] = defaultdict(list)
         self._by_name: dict[str, list[ServerConfig]] = defaultdict(list)  # by file name
         self._by_campaign: dict[str, list[ServerConfig]] = defaultdict(list)
-        self._placed = lru_cache(maxsize=4)(self._by_place)
+        self._placed: dict[str, dict[str, list[ServerConfig]]] = {}  # campaign's folder -> folder -> what is there
         self.named = lru_cache(maxsize=1024)(self._named)  # all trials of a ramp share a configuration
         for config in configs:
             self._by_digest[config.sha256].append(config)
@@ -281,19 +282,15 @@ class ServerConfigs:
         A folder that `holds` no outputs, such as `kea/` next to `runs/`, counts as the folder above it. Of several the
         one of the output's protocol is used.
         """
-        placed = self._placed(scope, holds)
+        placed = self._placed.setdefault(scope, {})
+        for config in self._by_campaign.get(scope, ()) if not placed else ():
+            placed.setdefault(next(filter(holds, _above(config.path)), ""), []).append(config)
         here = next((placed[folder] for folder in _above(path) if folder in placed), [])
         here = [each for each in here if each.row.get("protocol") == protocol] or here
         if len({each.row["server_config_id"] for each in here}) > 1:  # one may have two names
             paths = ", ".join(each.path for each in here[:3])
             return None, [f"{len(here)} server configurations are nearest ({paths}), so none is used"]
         return here[-1] if here else None, []
-
-    def _by_place(self, scope: str, holds: Holds) -> dict[str, list[ServerConfig]]:
-        places: dict[str, list[ServerConfig]] = defaultdict(list)
-        for config in self._by_campaign.get(scope, ()):
-            places[next(filter(holds, _above(config.path)), "")].append(config)
-        return places
 
 
 def gather(
@@ -328,7 +325,12 @@ def gather(
         if any(column == "product" for column, _, _ in claims) or contents.get("product"):
             # Then `server` is a machine's name or an address family, or repeats the product.
             fields = [field for field in fields if field != ("product", "server")]
-        fields = [*fields, *_clear_fields(contents)]
+        fields = [*fields]  # and those VAGUE keys whose value is clear, unless a better key gives the column
+        is_of_product = any(map(contents.get, ("product", "server"))) and not any("_version" in key for key in contents)
+        if is_of_product and _VERSIONS.fullmatch(str(contents.get("version"))):
+            fields.append(("product_version", "version"))
+        if "backend" not in contents:
+            fields += (("backend", key) for key in _DATABASES if str(contents.get(key)).lower() in BACKENDS)
         said = ((column, _at(contents, key) if "." in key else contents.get(key)) for column, key in fields)
         claims += _claims([each for each in said if each[1] is not None], source, values, notes)
         known = {column for column, *_ in claims}
@@ -353,7 +355,19 @@ def gather(
     notes += doubts
     defaults = _claims(campaign.said, _DEFAULTS, {}, notes) if campaign else []
     if server:
-        claims = [*_server_claims(server, [*claims, *defaults]), *claims]
+        by, row = f"{_SERVER}{server.path}", server.row
+        version = next((value for column, value, _ in [*claims, *defaults] if column == "product_version"), None)
+        is_unsaid = row.get("threading") is None and row.get("product") == kea.PRODUCT
+        default = kea.default_threading(str(version)) if version and is_unsaid else None
+        if default == "single":  # then the sizes have no effect
+            row = row | {"threads": None, "packet_queue_size": None}
+        of_server = [(column, row[column], by) for column in _SERVER_COLUMNS if row.get(column) is not None]
+        by += f" (default of {kea.PRODUCT} {version})"
+        claims = [
+            *of_server,
+            *((column, word, by) for column, word in normalise("threading", default).items()),
+            *claims,
+        ]
     name, counting, rated, contrasts = (None, None, (), ()) if match else names()
     if not match:
         words = [word for each in (path.split("/") if name else folders) for word in words_of(each)]
@@ -381,14 +395,14 @@ def _named(names: Iterable[str], known: Mapping[str, Any]) -> list[Claim]:
     if len(meant["threading"]) > 1:  # `mt vs st`: the one thread of `st` is as open
         del meant["threads"]
     clear = [(column, values.pop()) for column, values in meant.items() if len(values) == 1]
-    return [(column, value, _NAMES) for column, value in clear if not _agrees(column, value, known.get(column))]
-
-
-def _agrees(column: str, value: Any, known: Any) -> bool:
-    """Return whether a name repeats a known value, at least as far as it goes: `2.4` for 2.4.1, any other product."""
-    if column == "product":
-        return known is not None
-    return value == known or (isinstance(known, str) and f"{known}.".startswith(f"{value}."))
+    # A name repeats a known value at least as far as it goes: `2.4` for 2.4.1, any other product.
+    longer = {column: f"{value}." for column, value in known.items() if isinstance(value, str)}
+    return [
+        (column, value, _NAMES)
+        for column, value in clear
+        if not (column in known and (column == "product" or value == known[column]))
+        and not longer.get(column, "").startswith(f"{value}.")
+    ]
 
 
 def _of_server(claims: Collection[Claim], tool: str | None) -> list[Claim]:
@@ -495,15 +509,6 @@ def sidecar_fields(campaign: Campaign | None) -> Iterable[tuple[str, str]]:
     return [*own.items(), *((c, key) for c, key in SIDECAR_FIELDS if c not in own)] if own else SIDECAR_FIELDS
 
 
-def _clear_fields(contents: Row) -> Iterator[tuple[str, str]]:
-    """Yield (column, key) of those VAGUE keys whose value is clear, unless a better key gives the column."""
-    is_of_product = any(map(contents.get, ("product", "server"))) and not any("_version" in key for key in contents)
-    if is_of_product and _VERSIONS.fullmatch(str(contents.get("version"))):
-        yield "product_version", "version"
-    if "backend" not in contents:
-        yield from (("backend", key) for key in _DATABASES if str(contents.get(key)).lower() in BACKENDS)
-
-
 def _at(contents: Row, key: str) -> Any:
     """Return the value of a key such as `ramp.step`, which may also be the name of one."""
     if key in contents:
@@ -525,7 +530,9 @@ def _claims(
             if column in {"started_at", "ended_at"}:
                 claims.append((column, instant(column, meant), source))
             elif column == "server_wiped":
-                claims.append((column, _flag(column, meant), source))
+                if (flag := _FLAGS.get(str(meant).lower())) is None:
+                    raise ValueError(f"{column}: expected true or false, found {meant!r:.80}")
+                claims.append((column, flag, source))
             else:
                 claims += [(name, word, source) for name, word in normalise(column, meant).items()]
         except ValueError as error:
@@ -540,20 +547,6 @@ def _above(path: str) -> Iterator[str]:
         yield path
 
 
-def _server_claims(server: ServerConfig, claims: list[Claim]) -> Iterator[Claim]:
-    source, row = f"{_SERVER}{server.path}", server.row
-    version = next((value for column, value, _ in claims if column == "product_version"), None)
-    is_unsaid = row.get("threading") is None and row.get("product") == kea.PRODUCT
-    default = kea.default_threading(str(version)) if version and is_unsaid else None
-    if default == "single":  # then the sizes have no effect
-        row = row | {"threads": None, "packet_queue_size": None}
-    for column in _SERVER_COLUMNS:
-        if row.get(column) is not None:
-            yield column, row[column], source
-    for column, word in normalise("threading", default).items():
-        yield column, word, f"{source} (default of {kea.PRODUCT} {version})"
-
-
 def instant(column: str, value: object) -> datetime:
     """Parse an ISO 8601 time; without an offset it is UTC."""
     try:
@@ -561,13 +554,6 @@ def instant(column: str, value: object) -> datetime:
         return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         raise ValueError(f"{column}: expected a time such as 2026-11-20T13:10:45Z, found {value!r:.80}") from None
-
-
-def _flag(column: str, value: object) -> bool:
-    flags = {"true": True, "yes": True, "false": False, "no": False}
-    if (flag := flags.get(str(value).lower())) is None:
-        raise ValueError(f"{column}: expected true or false, found {value!r:.80}")
-    return flag
 
 
 def _first_text(value: object) -> str | None:
@@ -621,8 +607,4 @@ def _labels_form(labels: tuple[tuple[str | None, ...], ...]) -> str:
     """Return a %-format of the digested JSON of observations, for all that differ only in their values."""
     rows = [dict(zip(WATCHED, each, strict=False)) for each in labels]
     said = [_DIGESTED.encode({k: v for k, v in row.items() if k != "label" or v is not None}) for row in rows]
-    return ",".join([f'{_literal(text[:-1])},"value":%r}}' for text in said])
-
-
-def _literal(text: str) -> str:
-    return text.replace("%", "%%")
+    return ",".join([f'{text[:-1].replace("%", "%%")},"value":%r}}' for text in said])

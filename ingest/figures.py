@@ -13,6 +13,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
@@ -120,15 +121,13 @@ def _figures(data: bytes) -> Iterator[Row | Reject]:
 
 
 def _csv(data: bytes) -> Iterator[Record | Reject]:
+    """Yield the rows below the header; repeated headers, as in appended files, are skipped."""
     try:
-        yield from _records(data.decode())
+        text = data.decode()
     except UnicodeDecodeError as error:
         reason = f"expected UTF-8, found the byte 0x{data[error.start]:02x}"
         yield Reject(data.count(b"\n", 0, error.start) + 1, reason, "save the table as CSV in UTF-8")
-
-
-def _records(text: str) -> Iterator[Record | Reject]:
-    """Yield the rows below the header; repeated headers, as in appended files, are skipped."""
+        return
     header, delimiter = _header(text)
     if faults := _header_faults(header):
         yield from faults
@@ -175,15 +174,11 @@ def _header(text: str) -> tuple[list[str], str]:
     """Return the column names in the first line of a CSV text, and its separator: the one that gives most of ours."""
     lines = (line for line in io.StringIO(text, newline="") if line.strip("\ufeff \t\r\n,;"))
     first = next(lines, "")
-    found = [(_split(first, delimiter), delimiter) for delimiter in _DELIMITERS]
+    found: list[tuple[list[str], str]] = [([], _DELIMITERS[0])]
+    for delimiter in _DELIMITERS:
+        with suppress(csv.Error):
+            found.append((_names(next(csv.reader([first], delimiter=delimiter), [])), delimiter))
     return max(found, key=lambda each: len(set(COLUMNS).intersection(each[0])))
-
-
-def _split(line: str, delimiter: str) -> list[str]:
-    try:
-        return _names(next(csv.reader([line], delimiter=delimiter), []))
-    except csv.Error:
-        return []
 
 
 def _names(cells: Sequence[str]) -> list[str]:
@@ -226,7 +221,12 @@ def _figure(cells: dict[str, str]) -> Row:
     row.setdefault("source_id", re.sub(r"[^a-z0-9]+", "-", title)[:100].strip("-"))
     if missing := [name for name in ("source_id", *REQUIRED) if row.get(name) in (None, "")]:
         raise Rejected(f"expected a value of {', '.join(missing)}, found none", _CORRECT)
-    _check_unit(row)
+    units = UNITS.get(row["metric"], (row["unit"],))
+    if row["unit"] not in units:
+        message = f"unit: expected {' or '.join(units)} for {row['metric']}, found {row['unit']!r:.80}"
+        raise Rejected(message, f"convert the value to {units[0]}, or choose another metric")
+    if row["metric"] in UNITS and row["value"] <= 0:
+        raise Rejected(f"value: expected {row['metric']} above 0, found {row['value']:g}", _CORRECT)
     if row.get("discard_lowest", 0) + row.get("discard_highest", 0) >= row.get("repetitions", math.inf):
         raise Rejected("discard_lowest and discard_highest together must be fewer than repetitions", _CORRECT)
     digest = hashlib.sha256(json.dumps(row, sort_keys=True).encode()).hexdigest()[:16]
@@ -245,7 +245,9 @@ def _values(column: str, text: str) -> Row:
             if column != "protocol":  # a published document may cover any protocol
                 raise Rejected(str(error), _CORRECT) from None
     elif pa.types.is_integer(_KINDS[column]):
-        said = {column: _whole(column, text)}
+        if not (whole := _WHOLE.fullmatch(text)):
+            raise Rejected(f"{column}: expected a whole number, found {text!r:.80}", _CORRECT)
+        said = {column: int(whole[1])}
     elif pa.types.is_floating(_KINDS[column]):
         said = {column: _number(column, text)}
     if column in WORDS and str(said[column]) not in WORDS[column]:
@@ -255,12 +257,6 @@ def _values(column: str, text: str) -> Row:
             f"source_url: expected an address that begins with https:// or http://, found {text!r:.80}", _CORRECT
         )
     return said
-
-
-def _whole(column: str, text: str) -> int:
-    if not (found := _WHOLE.fullmatch(text)):
-        raise Rejected(f"{column}: expected a whole number, found {text!r:.80}", _CORRECT)
-    return int(found[1])
 
 
 def _number(column: str, text: str) -> float:
@@ -273,14 +269,3 @@ def _number(column: str, text: str) -> float:
         message = f"loss_limit_ratio: expected a ratio from 0 to 1, found {text!r:.80}"
         raise Rejected(message, "write 2.5 % as 0.025")
     return value
-
-
-def _check_unit(row: Row) -> None:
-    units = UNITS.get(row["metric"])
-    if units is None:
-        return
-    if row["unit"] not in units:
-        message = f"unit: expected {' or '.join(units)} for {row['metric']}, found {row['unit']!r:.80}"
-        raise Rejected(message, f"convert the value to {units[0]}, or choose another metric")
-    if row["value"] <= 0:
-        raise Rejected(f"value: expected {row['metric']} above 0, found {row['value']:g}", _CORRECT)

@@ -152,9 +152,15 @@ class Name(NamedTuple):
         models tell a repetition from a number that counts trials, which goes with one rate only.
         """
         own = self.own(rates)
-        steps = self._steps(own)
+        steps = {two for one, two in self.paired if one in own}
         repetition = self._repetition(own, steps, known)
-        said = self._count(repetition, steps) if repetition else None
+        said = None
+        if repetition:
+            at, part = repetition
+            number = self.tokens[at][part]
+            before = self.tokens[at][part - 1] if part else self.tokens[at - 1][-1] if at else ""
+            counts = repetition not in steps and (before in _EXECUTION or repetition in self.counting)
+            said = int(number) if before in _REPETITION or (counts and _is_count(number)) else None
         # Alone, or with a letter, as in `s03`, it is too little for a set-up.
         little = {
             (at, n) for at, n in steps if len(self.tokens[at]) == 1 or _LITTLE.fullmatch("".join(self.tokens[at][:n]))
@@ -173,7 +179,8 @@ class Name(NamedTuple):
     def repeats(self, rates: Collection[float]) -> bool:
         """Return whether a number besides the rate counts repetitions, or any number if there is no rate."""
         own = self.own(rates)
-        return bool(own or not rates) and self._repetition(own, self._steps(own), lambda _: False) in self.several
+        steps = {two for one, two in self.paired if one in own}
+        return bool(own or not rates) and self._repetition(own, steps, lambda _: False) in self.several
 
     def own(self, rates: Collection[float]) -> set[Slot]:
         """Return the numbers that are the rate, without one that equals it by chance.
@@ -198,10 +205,6 @@ class Name(NamedTuple):
         counted = {slot for slot in equal if not _QUANTITY.isdisjoint(words[slot])}
         meant = {slot for slot in equal if _is_rate(self.tokens[slot[0]]) or "r" in words[slot]} or equal - counted
         return {each for each in equal if not meant or any(one == each or (one, each) in self.paired for one in meant)}
-
-    def _steps(self, own: Collection[Slot]) -> set[Slot]:
-        """Return the numbers that go with the rate."""
-        return {two for one, two in self.paired if one in own}
 
     def _repetition(self, own: Collection[Slot], steps: Collection[Slot], known: Callable[[str], bool]) -> Slot | None:
         """Return the number that may count repetitions: a labelled one, else the last or first separate one."""
@@ -233,21 +236,13 @@ class Name(NamedTuple):
 
     def _counted(self, at: int, words: Collection[str]) -> Slot | None:
         """Return the number in a token such as `rep2`, or in the one after the word `rep`."""
-        parts = self.tokens[at]
+        parts = self.tokens[at] if at < len(self.tokens) else ()
         if len(parts) == 2 and parts[0] in words and _is_count(parts[1]) and (parts[0] != "r" or len(parts[1]) < 3):
             return (at, 1)
         if len(parts) == 3 and parts[1] == "of" and _is_count(parts[0]):
             return (at, 0)
         before = self.tokens[at - 1] if at else ()
         return (at, 0) if len(parts) == 1 and before in {(word,) for word in words} and _is_count(parts[0]) else None
-
-    def _count(self, slot: Slot, steps: Collection[Slot]) -> int | None:
-        """Return the number as a repetition, if it is one."""
-        at, part = slot
-        number = self.tokens[at][part]
-        before = self.tokens[at][part - 1] if part else self.tokens[at - 1][-1] if at else ""
-        counts = _is_count(number) and slot not in steps and (before in _EXECUTION or slot in self.counting)
-        return int(number) if counts or before in _REPETITION else None
 
     def _word(self, at: int, dropped: Collection[Slot]) -> str | None:
         """Return a token as a word of the set-up, without the parts that have another meaning."""
@@ -258,13 +253,12 @@ class Name(NamedTuple):
             return None
         if (len(parts) == 1 and parts[0] in _NOISE) or self._counted(at, _REPETITION | _EXECUTION):
             return None
-        if parts == ("no",) and at + 1 < len(self.tokens) and self._counted(at + 1, {"no"}):
+        if parts == ("no",) and self._counted(at + 1, {"no"}):
             return None
         left = [part for n, part in enumerate(parts) if (at, n) not in dropped]
-        if len(left) == len(parts):
-            return "".join(parts)
-        # A dropped number takes its unit and label with it.
-        return "".join(part for part in left if part not in _NOISE and not _RATE_BEHIND.fullmatch(part)) or None
+        if len(left) < len(parts):  # a dropped number takes its unit and label with it
+            left = [part for part in left if part not in _NOISE and not _RATE_BEHIND.fullmatch(part)]
+        return "".join(left) or None
 
 
 def names(files: Iterable[str]) -> dict[str, Name]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Final
 
@@ -155,51 +156,29 @@ def _normalised(column: str, value: Value) -> Mapping[str, Value]:
     if not text:
         return {}
     if column in WHOLE_NUMBERS:
-        return {column: _whole(column, text)}
+        digits = text.removeprefix("-") if column == "exit_code" else text
+        if not _WHOLE.fullmatch(digits) or float(digits) >= 2**31:
+            raise ValueError(f"{column}: expected a whole number, found {text!r:.80}")
+        return {column: int(float(text))}
     if column == "offered_rate":
-        return {column: _rate(text)}
+        rate = -1.0
+        with suppress(ValueError):
+            rate = float(text.removesuffix("k")) * (1000 if text.endswith("k") else 1)
+        if not 0 < rate < 1e12:
+            raise ValueError(f"offered_rate: expected packets per second above 0, found {text!r:.80}")
+        return {column: rate}
     if column in {"backend_version", "tool_version"} and (version := _VERSION.search(text)):
         return {column: version[0]}
     if column == "product" and (found := _PRODUCT_WITH_VERSION.fullmatch(text)):
         product = _SYNONYMS["product"].get(found["product"].lower())
         return {"product": product, "product_version": found["version"]} if product else {"product": text}
-    return _word(column, text)
-
-
-def _word(column: str, text: str) -> dict[str, Value]:
-    known = _SYNONYMS.get(column, {})
     word = text.lower()
     if column in _ENUMERATIONS:
-        text = word
-        if column == "ha_mode":
-            word = text = re.sub(r"[ _]+", "-", word)
+        text = word = re.sub(r"[ _]+", "-", word) if column == "ha_mode" else word
     clear = _CLEAR.get(re.sub(r"[-_ ]", "", word), ("", ""))
-    word = known.get(word) or (clear[1] if clear[0] == column else text)
-    with_threads = _MULTI_WITH_THREADS.fullmatch(word) if column == "threading" else None
-    if column in CLOSED and word not in CLOSED[column] and not with_threads:
+    word = _SYNONYMS.get(column, {}).get(word) or (clear[1] if clear[0] == column else text)
+    if column == "threading" and (threads := _MULTI_WITH_THREADS.fullmatch(word)):
+        return {"threading": "multi", "threads": int(threads[1])}
+    if column in CLOSED and word not in CLOSED[column]:
         raise ValueError(f"{column}: expected one of {', '.join(CLOSED[column])}, found {word!r:.80}")
-    if column != "threading":
-        return {column: word}
-    if word == "single":
-        return {"threading": "single", "threads": 1}
-    if with_threads:
-        return {"threading": "multi", "threads": int(with_threads[1])}
-    return {"threading": word}
-
-
-def _whole(column: str, text: str) -> int:
-    sign = -1 if column == "exit_code" and text.startswith("-") else 1
-    digits = text.removeprefix("-") if sign < 0 else text
-    if not _WHOLE.fullmatch(digits) or float(digits) >= 2**31:
-        raise ValueError(f"{column}: expected a whole number, found {text!r:.80}")
-    return sign * int(float(digits))
-
-
-def _rate(text: str) -> float:
-    try:
-        rate = float(text.removesuffix("k")) * (1000 if text.endswith("k") else 1)
-    except ValueError:
-        rate = -1.0
-    if not 0 < rate < 1e12:
-        raise ValueError(f"offered_rate: expected packets per second above 0, found {text!r:.80}")
-    return rate
+    return {"threading": "single", "threads": 1} if (column, word) == ("threading", "single") else {column: word}
