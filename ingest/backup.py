@@ -36,6 +36,8 @@ def backup(home: Home, root: Path, *, progress: Progress = unseen) -> str:
     else, cannot be written, or the copy differs from what was written to the home.
     """
     copy = Home.chosen(root)
+    if copy.root.resolve().is_relative_to(home.root.resolve()):
+        raise DroplineError(f"{copy.root} is in the home that it would be a copy of: choose a folder elsewhere")
     try:
         with _alone(copy):
             batches, copied = _copy(home, copy, progress)
