@@ -15,10 +15,12 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import yaml
 
 from dropline.ingest.formats import Reject, Rejected, Row
 from dropline.ingest.formats.text import few_rejects, head_text, real, within
@@ -32,35 +34,11 @@ COLUMNS: Final = tuple(
     name for name in FIGURES.names if name not in {"batch", "campaign", "source_path", "source_sha256", "line"}
 )
 REQUIRED: Final = ("location", "metric", "value", "unit")  # and source_id or source_title
-# Comparable units of each metric that states a capacity.
-UNITS: Final = {
-    "leases_per_second": ("leases/s",),
-    "queries_per_second": ("queries/s",),
-    "sustained_queries_per_second": ("queries/s",),
-    "updates_per_second": ("updates/s",),
-    "throughput_mbps": ("Mbit/s", "Mbps"),
-    "transactions_per_second": ("transactions/s",),
-    "ssl_transactions_per_second": ("TLS transactions/s", "transactions/s"),
-    "connections_per_second": ("connections/s",),
-}
-WORDS: Final[dict[str, tuple[str, ...]]] = {
-    "domain": ("dhcp", "dns", "adc"),
-    "ip_version": ("4", "6"),
-    "threading": ("single", "multi"),
-    "qualifier": ("exact", "approx", "at_least", "at_most", "greater_than", "less_than"),
-    "loss_basis": ("worst_exchange", "packet", "lease"),
-    "evidence_kind": (
-        *("measured", "measured_screenshot", "vendor_claim", "claim_by_source", "derived_by_source"),
-        *("chart_read_by_eye", "opinion_of_source", "hearsay"),
-    ),
-    "quality_flag": (
-        *("ok", "superseded", "fails_own_rule_on_whole_exchange", "drops_include_packets_in_flight_at_exit"),
-        *("client_limited", "duplicate_value_in_other_cell", "number_inferred", "rate_is_sent_not_answered"),
-        *("unit_interpreted", "min_greater_than_average", "limited_by_offered_rate", "misread_by_source"),
-        *("off_by_one_run_against_raw_log", "repeated_from_other_source", "above_capacity"),
-        *("scale_typo_in_source", "contradicted_in_source", "no_number_in_text"),
-    ),
-}
+_SAID: Final[dict[str, dict[str, list[str]]]] = yaml.load(
+    Path(__file__).with_suffix(".yml").read_text("utf-8"), yaml.CSafeLoader
+)
+UNITS: Final = _SAID["units"]
+WORDS: Final = _SAID["words"]
 
 _SOURCE: Final = ("source_id", "source_title")
 _PARQUET: Final = b"PAR1"
@@ -221,7 +199,7 @@ def _figure(cells: dict[str, str]) -> Row:
     row.setdefault("source_id", re.sub(r"[^a-z0-9]+", "-", title)[:100].strip("-"))
     if missing := [name for name in ("source_id", *REQUIRED) if row.get(name) in (None, "")]:
         raise Rejected(f"expected a value of {', '.join(missing)}, found none", _CORRECT)
-    units = UNITS.get(row["metric"], (row["unit"],))
+    units = UNITS.get(row["metric"], [row["unit"]])
     if row["unit"] not in units:
         message = f"unit: expected {' or '.join(units)} for {row['metric']}, found {row['unit']!r:.80}"
         raise Rejected(message, f"convert the value to {units[0]}, or choose another metric")

@@ -11,7 +11,10 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Final, NamedTuple
+
+import yaml
 
 from dropline.ingest.synonyms import PHRASE, THREADS, VERSION, with_version
 
@@ -19,15 +22,11 @@ Slot = tuple[int, int]  # token, and part of it
 _Parts = tuple[str, ...]
 
 _PACKED: Final = ("bz2", "gz", "xz")  # what formats.text decompresses
-# Endings that carry no information; any other (`rate500.st`) is kept.
-_ENDINGS: Final = frozenset(
-    {
-        *_PACKED,
-        *("asc", "csv", "dat", "data", "db", "dnsperf", "err", "flame", "html", "json", "jsonl", "log"),
-        *("markdown", "md", "ndjson", "out", "output", "perfdhcp", "res", "resperf", "result", "stderr", "stdout"),
-        *("text", "tsv", "txt", "xml", "yaml", "yml"),
-    }
-)
+_WORDS: Final[dict[str, frozenset[str]]] = {
+    kind: frozenset(words)
+    for kind, words in yaml.load(Path(__file__).with_suffix(".yml").read_text("utf-8"), yaml.CSafeLoader).items()
+}
+_ENDINGS: Final = _WORDS["endings"].union(_PACKED)
 PACKED: Final = re.compile(rf"\.(?:{'|'.join(_PACKED)})\Z")
 ARCHIVES: Final = re.compile(rf"\.(?:tar(?:\.(?:{'|'.join(_PACKED)}))?|tgz|txz|tbz2?|zip)\Z", re.IGNORECASE)
 _DATE: Final = r"(?:19|20)\d\d([-_.]?)[01]\d\1[0-3]\d"  # 2026-11-20, 20261120
@@ -57,24 +56,13 @@ _ID: Final = re.compile(rf"\d{{4,}}|{_HASH}")  # may number a commit, a process 
 _UUID: Final = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-f])")
 _PART: Final = re.compile(rf"{_HASH}\Z|\d+(?:\.\d+)*|[^\d]+")
 _THOUSANDS_WITHIN: Final = re.compile(r"(?<![\d.])(\d{1,3})k(\d{1,3})(?!\d)")  # 1k5
-_RATE_BEFORE: Final = frozenset({"rate", "q", "qps", "pps", "lps", "rps", "cps", "load", "offered"})
+_RATE_BEFORE: Final = _WORDS["rates"]
 _RATE_BEHIND: Final = re.compile(r"([km]?)[pqlrc]?ps|([km])")
 _LITTLE: Final = re.compile("[a-z]|level|point|stage")  # before the number of a step
 _STEP_BEHIND: Final = frozenset({"%", "pct", "percent"})
 _THOUSANDS: Final = {"": 1, "k": 1_000, "m": 1_000_000}
-_REPETITION: Final = frozenset(
-    {"rep", "reps", "repeat", "repetition", "r", "herhaling", "repeticion", "ripetizione", "wiederholung"}
-)
-_EXECUTION: Final = frozenset(
-    {
-        *("attempt", "cycle", "execution", "iter", "iteration", "loop", "measurement", "no", "nr", "pass", "ramp"),
-        *("replicate", "round", "run", "runs", "sample", "search", "series", "step", "take", "trial", "try"),
-        *("corrida", "durchlauf", "ensayo", "essai", "intento", "lauf", "medida", "messung", "mesure", "meting"),
-        *("misura", "passage", "passe", "pomiar", "versuch"),
-    }
-)
-_OUTPUTS: Final = frozenset({"dnsblast", "dnsperf", "flame", "log", "out", "output", "perfdhcp", "resperf", "stdout"})
-_FRAME_SIZES: Final = frozenset({"64", "128", "256", "512", "1024", "1280", "1518"})  # in bytes, of RFC 2544
+_REPETITION: Final = _WORDS["repetitions"]
+_EXECUTION: Final = _WORDS["executions"]
 _LABELS: Final = "|".join(sorted(_REPETITION - {"r"} | _EXECUTION - {"no", "nr"}, key=len, reverse=True))
 _LABELLED: Final = re.compile(rf"(?<![a-z])((?:{_LABELS})[-_=# ]?\d{{1,3}})\.(?=\d)")  # run1.4core
 _ROMAN: Final = re.compile(rf"(?<![a-z])((?:{_LABELS})[-_=# ]?)(i{{1,3}}|iv|vi{{0,3}}|ix)(?![a-z0-9])", re.IGNORECASE)
@@ -84,31 +72,13 @@ _COUNTED: Final = re.compile(
     r"|(?P<of>[0-9]{1,3})of[0-9]{1,3}|(?P<r>r[0-9]{1,2}\Z)|(?<![-_ .])(?P<first>r[0-9]{1,2}))(?=[-_ .]|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
-# A number after one of these words belongs to the set-up, even if it counts.
-_QUANTITY: Final = frozenset(
-    {
-        *("cache", "client", "clients", "connections", "core", "cores", "cpu", "cpus", "numa", "pool", "pools", "port"),
-        *("queue", "server", "servers", "size", "subnet", "subnets", "thread", "threads", "v", "vcpu", "vcpus"),
-        *("version", "window", "worker", "workers"),
-    }
-)
+_QUANTITY: Final = _WORDS["quantities"]
 _NOISE: Final = frozenset(
     {*_RATE_BEFORE, *_REPETITION, *_EXECUTION, *_STEP_BEHIND, "output", "out", "log", "result", "results"}
 ) - {"no"}
 _WHOLE: Final = {(word,) for word in _NOISE | {"all"}}  # alone, `all` is no set-up: all.log, all-results.txt
-# Nor does a number after one of these words, as in `node-1`, count repetitions.
-PLACES: Final = _QUANTITY | frozenset(
-    {
-        *("box", "branch", "build", "cfg", "conf", "config", "customer", "day", "delay", "device", "dut", "env"),
-        *("fsync", "gen", "generator", "hook", "hooks", "host", "hosts", "image", "instance", "instances", "issue"),
-        *("kernel", "lab", "link", "links", "loglevel", "machine", "mr", "nic", "nics", "node", "nodes", "option"),
-        *("partitions", "patch", "pod", "pods", "pr", "processes", "profile", "rack", "relay", "relays", "release"),
-        *("replica", "replicas", "revision", "set", "setup", "shard", "shards", "site", "sync", "tag", "test"),
-        *("variant", "variante", "view", "views", "vlan", "vlans", "vm", "week", "zone", "zones"),
-    }
-)
-# In a file's name these may count the trials.
-_SET_UPS: Final = PLACES | {"case", "level", "phase", "rate", "scenario", "step"}
+PLACES: Final = _QUANTITY | _WORDS["places"]
+_SET_UPS: Final = PLACES | _WORDS["set_ups"]
 _MOST: Final = 999  # repetitions
 _SEVERAL: Final = 5  # names
 _CLOSE: Final = 0.01
@@ -171,7 +141,7 @@ class Name(NamedTuple):
         }
         if repetition:
             # Without the rate in the name, it follows the rate in another unit.
-            follows = not own and alone and rates and self.tokens[repetition[0]][repetition[1]] not in _FRAME_SIZES
+            follows = not own and alone and rates and self.tokens[repetition[0]][repetition[1]] not in _WORDS["frames"]
             dropped |= {repetition} if said is not None or repetition in steps or follows else set()
         words = [word for at in range(len(self.tokens)) if (word := self._word(at, dropped)) and not known(word)]
         return Said(" ".join(words) or None, said)
@@ -213,7 +183,7 @@ class Name(NamedTuple):
             for at, parts in enumerate(self.tokens)
             if not (_is_rate(parts) or any((at, n) in own for n in range(len(parts))) or parts[0] in _STEP_BEHIND)
         ]
-        for words in (_REPETITION, _EXECUTION, _OUTPUTS):
+        for words in (_REPETITION, _EXECUTION, _WORDS["outputs"]):
             for at in left:
                 if (slot := self._counted(at, words)) and (slot not in steps or words is _REPETITION):
                     return slot

@@ -4,9 +4,11 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
+import yaml
 
 from dropline.ingest.schema import CONFIGURATION
 
@@ -17,51 +19,20 @@ WHOLE_NUMBERS: Final = frozenset(
     {name for name, kind in CONFIGURATION if pa.types.is_integer(kind)}
     | {"repetition", "exit_code", "requests_planned"}
 )
+_WORDS: Final[dict[str, dict[str, list[str]]]] = yaml.load(
+    Path(__file__).with_suffix(".yml").read_text("utf-8"), yaml.CSafeLoader
+)
 # The only values that models and pages know.
-CLOSED: Final[dict[str, tuple[str, ...]]] = {
-    "protocol": ("DHCPv4", "DHCPv6", "DNS", "HTTP", "HTTPS", "TCP", "UDP", "TLS"),
-    "threading": ("single", "multi"),
-    "ha_mode": ("none", "hot-standby", "load-balancing", "passive-backup"),
-}
-
+CLOSED: Final = {column: tuple(_WORDS[column]) for column in ("protocol", "threading", "ha_mode")}
 _ENUMERATIONS: Final = frozenset({"backend", "threading", "ha_mode", "scenario"})
 
-_PRODUCTS: Final[dict[str, tuple[str, ...]]] = {
-    "ISC Kea": ("kea", "isc kea", "isc-kea", "kea dhcp", "kea-dhcp4", "kea-dhcp6"),
-    "ISC DHCP": ("isc dhcp", "isc-dhcp", "dhcpd", "isc-dhcp-server"),
-    "ISC BIND 9": ("bind", "bind 9", "bind9", "isc bind", "isc bind 9", "named"),
-    "PowerDNS Authoritative Server": (
-        *("pdns", "pdns_server", "pdns-server", "powerdns authoritative", "powerdns authoritative server"),
-        *("powerdns auth", "powerdns authoritative nameserver", "pdns auth"),
-    ),
-    "PowerDNS": ("powerdns",),
-    "PowerDNS Recursor": ("recursor", "powerdns recursor", "pdns_recursor", "pdns-recursor"),
-    "Knot DNS": ("knot", "knot dns", "knotd"),
-    "Knot Resolver": ("knot resolver", "kresd"),
-    "NSD": ("nsd",),
-    "Unbound": ("unbound",),
-    "YADIFA": ("yadifa", "yadifad"),
-    "CoreDNS": ("coredns",),
-    "dnsdist": ("dnsdist",),
-    "dnsmasq": ("dnsmasq",),
-}
+_PRODUCTS: Final = _WORDS["product"]
 PRODUCTS: Final = frozenset(_PRODUCTS)
-_SYNONYMS: Final[dict[str, dict[str, str]]] = {
-    "product": {spelling: product for product, spellings in _PRODUCTS.items() for spelling in spellings},
-    "protocol": dict.fromkeys(("4", "v4", "ipv4", "dhcp", "dhcp4", "dhcpv4"), "DHCPv4")
-    | dict.fromkeys(("6", "v6", "ipv6", "dhcp6", "dhcpv6"), "DHCPv6")
-    | {word.lower(): word for word in CLOSED["protocol"][2:]},
-    # Kea reaches MariaDB through its mysql backend; backend_version tells the two apart.
-    # PowerDNS launches the backends gmysql, gpgsql and gsqlite3; Kea called Cassandra cql.
-    "backend": dict.fromkeys(("mariadb", "gmysql"), "mysql")
-    | dict.fromkeys(("postgres", "pgsql", "postgre", "psql", "gpgsql"), "postgresql")
-    | dict.fromkeys(("sqlite3", "gsqlite3"), "sqlite")
-    | {"cql": "cassandra"},
-    "threading": dict.fromkeys(("off", "no", "false"), "single") | dict.fromkeys(("on", "yes", "true"), "multi"),
-    "ha_mode": dict.fromkeys(("no", "off", "false"), "none")
-    | {"hs": "hot-standby", "lb": "load-balancing", "pb": "passive-backup"},
+_SYNONYMS: Final = {
+    column: {spelling: word for word, spellings in words.items() for spelling in spellings}
+    for column, words in _WORDS.items()
 }
-BACKENDS: Final = frozenset({"memfile", "mysql", "postgresql", "cassandra", "lmdb", "sqlite", *_SYNONYMS["backend"]})
+BACKENDS: Final = frozenset({*_WORDS["backend"], *_SYNONYMS["backend"]})
 UNCLEAR: Final = frozenset({"on", "off", "yes", "no", "true", "false"})  # fit several columns
 _MULTI: Final = ("mt", *(f"multi{hyphen}thread{end}" for hyphen in ("-", "") for end in ("", "ed", "ing")))
 _ON: Final = ("{}", "{}-on", "{}-yes", "{}-enabled")
