@@ -50,15 +50,9 @@ class Summary:
 
     def add(self, other: Self) -> None:
         """Add the counts of another part of the call."""
-        self.seen += other.seen
-        self.ingested += other.ingested
-        self.skipped += other.skipped
-        self.rejected += other.rejected
-        self.ignored += other.ignored
-        self.trials += other.trials
-        self.superseded += other.superseded
+        for name in ("seen", "ingested", "skipped", "rejected", "trials", "superseded", "ignored", "rejects"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         self.campaigns |= other.campaigns
-        self.rejects += other.rejects
 
     def commit(self, batch: Batch) -> None:
         """Commit the batch, and subtract the files that others have committed meanwhile."""
@@ -169,7 +163,13 @@ def ingest(
             left |= part.left
             summary.superseded += len(part.left)
             for name, rows in part.tables:
-                batch.add(name, _introduce(rows, introduced) if name == "campaigns" else rows)
+                if name == "campaigns":  # without bare names that other parts have added already
+                    campaigns = [*zip(*(rows[column].to_pylist() for column in ("campaign", "tags")), strict=True)]
+                    # A campaign.yaml always sets tags.
+                    fresh = [tags is not None or name not in introduced for name, tags in campaigns]
+                    introduced |= {name for name, tags in campaigns if tags is None}
+                    rows = rows.filter(pa.array(fresh, pa.bool_()))
+                batch.add(name, rows)
         if campaign and (said := sorted(summary.campaigns - {campaign})):
             summary.notes.append(f"sidecars name campaign {', '.join(said)}, not {campaign}: use `dropline rename`")
         summary.retired = len(retired)
@@ -271,16 +271,6 @@ def _take(resolver: Resolver, known: Known, items: Sequence[Found], taken: Itera
         left.update(known.left(item, outcome.key, outcome.raw["sha256"]))
     rows = [table for _, written in intake.written() for table in written.items()]
     return Part(intake.summary, intake.taken if shared else set(), left, rows)
-
-
-def _introduce(campaigns: pa.Table, introduced: set[str]) -> pa.Table:
-    """Return rows of schema.CAMPAIGNS without bare names that other parts have added already."""
-    fresh = []
-    for name, tags in zip(campaigns["campaign"].to_pylist(), campaigns["tags"].to_pylist(), strict=True):
-        fresh.append(tags is not None or name not in introduced)  # a campaign.yaml always sets tags
-        if tags is None:
-            introduced.add(name)
-    return campaigns.filter(pa.array(fresh, pa.bool_()))
 
 
 class Intake:

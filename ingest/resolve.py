@@ -3,25 +3,40 @@
 import os.path
 import re
 from bisect import bisect
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache, partial
 from hashlib import sha256
 from itertools import chain
 from typing import Any, Final, NamedTuple
+from zlib import crc32
+
+import orjson
 
 from dropline.ingest import figures, machines, unsupported
 from dropline.ingest.campaign import slug
 from dropline.ingest.change_detection import Known
-from dropline.ingest.context import Context, Names, ServerConfig, ServerConfigs, gather, read_sidecar
+from dropline.ingest.context import (
+    SERVERS,
+    VAGUE,
+    Context,
+    Names,
+    ServerConfig,
+    ServerConfigs,
+    gather,
+    read_sidecar,
+    sidecar_fields,
+)
 from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope, whole
 from dropline.ingest.formats import READERS, Reject, Rejected, Row, contents, perfdhcp, recognise
 from dropline.ingest.formats.perfdhcp_options import EXCHANGES
-from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_packed, unpack
+from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_packed, mapping, unpack
 from dropline.ingest.lake import Key, Version
 from dropline.ingest.names import PLACES, Name, level, level_counts, names, numbers, words_of
 from dropline.ingest.rows import Content, Outcome, campaign_row, output, published, raw_row, rejected, watched
+from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.synonyms import ALONE, PARTNERED, PRODUCTS, told
 
 _MAX_SIDECAR_BYTES: Final = 1024 * 1024
@@ -29,6 +44,12 @@ _READERS: Final = {reader.NAME: reader for reader in READERS}
 _LARGE: Final = re.compile(r"[0-9]{2}|[0-9]k", re.IGNORECASE)  # a number that may be a rate
 _CONTRASTED: Final = {"product", "threading", "ha_mode"}
 _OPPOSITES: Final = {"single": "multi", "multi": "single"}  # side by side: the threading of a DHCP server
+_SET_UP: Final = frozenset(name for name, _ in CONFIGURATION)
+_NUMBERS: Final = re.compile("[0-9]+")
+_WORDS: Final = re.compile("[A-Za-z].{0,59}")  # no number, time or rate
+_WORDY: Final = frozenset({bool, str})
+_SAMPLED: Final = 12  # sidecars of folders whose names differ only in numbers
+_MOST_VALUES: Final = 8
 _HELD: Final = 4  # scopes, and folders of machine facts, in the cache
 _UNRECOGNISED: Final = (
     "not recognised: not a traffic generator's output, counters, server configuration or machine facts",
@@ -196,6 +217,7 @@ class Resolver:
         self._machine = lru_cache(maxsize=_HELD)(self._load_machine)
         self.host_ids = lru_cache(maxsize=_HELD)(self._load_host_ids)
         self._said = lru_cache(maxsize=16)(self._load_sidecar)
+        self.unread = lru_cache(maxsize=_HELD)(self._load_unread)
 
     def outcome(self, item: Found) -> Outcome:
         """Return the outcome of a file."""
@@ -301,6 +323,33 @@ class Resolver:
         except Rejected as error:
             return error
 
+    def _load_unread(self, scope: str) -> frozenset[str]:
+        """Return the keys of sidecars that no column has, but that tell some of one set-up apart, judging by a sample.
+
+        Their values are words or flags, two of them in several sidecars each.
+        """
+        fields = sidecar_fields(self._files[scope][0].scope.campaign)
+        known = {key for _, key in fields} | {*SERVERS, *VAGUE, "campaign", "signal_sent", "output_sha256", "tool"}
+        alike: dict[str, list[Found]] = defaultdict(list)
+        for item in self._files[scope]:
+            if item.kind is Kind.SIDECAR:
+                alike[_NUMBERS.sub("", item.folder)].append(item)
+        seen: dict[tuple[str, ...], dict[str, Counter[object]]] = defaultdict(lambda: defaultdict(Counter))
+        for form, items in alike.items():
+            every = max(len(items) // _SAMPLED, 1)
+            for item in (each for each in items if not crc32(each.path.encode()) % every):
+                with suppress(Unreadable, orjson.JSONDecodeError):
+                    said = mapping(orjson.loads(self._bytes(item, _MAX_SIDECAR_BYTES)[0]))
+                    set_up = seen[form, *(str(said.get(key)) for column, key in fields if column in _SET_UP)]
+                    inner = {
+                        f"{key}.{name}": value for key, each in said.items() for name, value in mapping(each).items()
+                    }
+                    for key, value in (said | inner).items():
+                        if value.__class__ in _WORDY and key not in known and _WORDS.fullmatch(str(value)):
+                            set_up[key][value] += 1
+        found = ((key, [*counts.values()]) for keys in seen.values() for key, counts in keys.items())
+        return frozenset(key for key, counts in found if len(counts) <= _MOST_VALUES and sum(n > 1 for n in counts) > 1)
+
     def _unknown(self, item: Found, content: Content) -> Outcome:
         """Return why an unrecognised file is rejected; an empty one as its generator's, if its sidecar names that."""
         said = self._said(item.sidecar) if item.sidecar and not content.data else None
@@ -346,6 +395,7 @@ class Resolver:
             names=partial(around.names, item),
             holds=around.holds,
             protocol=protocols[0] if len(protocols) == 1 else None,
+            unread=self.unread(item.scope.place),
         )
         if sidecar and isinstance(said, Rejected):
             return replace(context, warnings=(*context.warnings, f"sidecar {sidecar.path} cannot be used: {said}"))
@@ -353,19 +403,18 @@ class Resolver:
 
     def _output(self, item: Found, content: Content) -> Outcome:
         campaign, context = self._campaign(item), self.context(item, content)
-        if known := self._unchanged(item, campaign, content, context, "trials"):
-            return known
         found = _parsed(item.reader.NAME, contents.parse(item.reader, content.data))
-        return output(item, campaign, content, context, list(found))
+        known = self._unchanged(item, campaign, content, context, "trials")
+        return known or output(item, campaign, content, context, list(found))
 
     def _watched(self, item: Found, content: Content) -> Outcome:
         beside = self.around(item.scope.place).beside(item)
         moments = re.findall("before|after", item.name)
         own = {"beside": beside.stem if beside else None, "moment": moments[-1] if moments else None}
         campaign, context = self._campaign(beside) if beside else item.scope.name, Context(own=own)
-        if known := self._unchanged(item, campaign, content, context, "observations"):
-            return known
-        return watched(item, campaign, content, context, _parsed(item.reader.NAME, item.reader.parse(content.data)))
+        found = _parsed(item.reader.NAME, item.reader.parse(content.data))
+        known = self._unchanged(item, campaign, content, context, "observations")
+        return known or watched(item, campaign, content, context, found)
 
     def _unchanged(self, item: Found, campaign: str, content: Content, context: Context, status: str) -> Outcome | None:
         """Return a file without its rows if the lake has this version and none of it was rejected."""
