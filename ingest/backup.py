@@ -37,7 +37,8 @@ def backup(home: Home, root: Path, *, progress: Progress = unseen) -> str:
     """
     copy = Home.chosen(root)
     if copy.root.resolve().is_relative_to(home.root.resolve()):
-        raise DroplineError(f"{copy.root} is in the home that it would be a copy of: choose a folder elsewhere")
+        message = f"{copy.root} is in the home itself, which holds something other than a backup: choose another folder"
+        raise DroplineError(message)
     try:
         with _alone(copy):
             batches, copied = _copy(home, copy, progress)
