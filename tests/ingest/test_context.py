@@ -135,13 +135,6 @@ def test_sources_that_agree_in_other_words_do_not_conflict():
     assert row["conflicts"] == resolve({"product": "PowerDNS"}, path="pdns/1.txt")[0]["conflicts"] == []
 
 
-def test_vague_keys_count_if_their_values_are_clear():
-    row, _, _ = resolve({"product": "kea", "version": "2.6.1", "db": "MySQL"})
-    assert (row["product_version"], row["backend"]) == ("2.6.1", "mysql")
-    row, _, _ = resolve({"product": "kea", "version": 2, "db": "leases", "database": {}})
-    assert {"product_version", "backend"}.isdisjoint(row)
-
-
 @pytest.mark.parametrize(("given", "expected"), CASES["told"])
 def test_what_is_around_a_report_tells(given, expected):
     row, _, _ = resolve(**given | {"facts": TEXT | given.get("facts", {})})
