@@ -62,6 +62,7 @@ _MODE: Final = re.compile(r" -g (single|multi)\b")
 _ROUTER: Final = re.compile("[Rr][0-9]{1,2}")  # or a repetition, unless the names of its files count some
 _THREADS: Final = "threads beside clients"
 UNREAD: Final = "unread"
+_WORD: Final = re.compile(r"[A-Za-z][\w .:/+-]{0,59}")  # no number, time or rate
 _FLAGS: Final = {"true": True, "yes": True, "false": False, "no": False}
 _SIDECAR: Final = json.JSONDecoder(parse_constant=lambda _: None)
 quoted: Final = json.encoder.encode_basestring_ascii
@@ -546,9 +547,13 @@ def sidecar_fields(campaign: Campaign | None) -> Iterable[tuple[str, str]]:
 def unread_values(contents: Row, keys: Iterable[str]) -> str:
     """Return the values of some keys of a sidecar that no column has, as text."""
     said = ((key, _at(contents, key)) for key in sorted(keys))
-    return ", ".join(
-        f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in said if value is not None
-    )
+    return ", ".join(f"{key}={str(value).lower()}" for key, value in said if may_tell(key, value))
+
+
+def may_tell(key: str, value: object) -> bool:
+    """Return whether a key and its value may name a set-up: a short word, or a flag."""
+    is_word = value.__class__ is bool or (isinstance(value, str) and bool(_WORD.fullmatch(value)))
+    return is_word and bool(_WORD.fullmatch(key))
 
 
 def _at(contents: Row, key: str) -> Any:

@@ -26,6 +26,7 @@ from dropline.ingest.context import (
     ServerConfig,
     ServerConfigs,
     gather,
+    may_tell,
     read_sidecar,
     sidecar_fields,
 )
@@ -46,8 +47,6 @@ _CONTRASTED: Final = {"product", "threading", "ha_mode"}
 _OPPOSITES: Final = {"single": "multi", "multi": "single"}  # side by side: the threading of a DHCP server
 _SET_UP: Final = frozenset(name for name, _ in CONFIGURATION)
 _NUMBERS: Final = re.compile("[0-9]+")
-_WORDS: Final = re.compile("[A-Za-z].{0,59}")  # no number, time or rate
-_WORDY: Final = frozenset({bool, str})
 _SAMPLED: Final = 12  # sidecars of folders whose names differ only in numbers
 _MOST_VALUES: Final = 8
 _HELD: Final = 4  # scopes, and folders of machine facts, in the cache
@@ -345,7 +344,7 @@ class Resolver:
                         f"{key}.{name}": value for key, each in said.items() for name, value in mapping(each).items()
                     }
                     for key, value in (said | inner).items():
-                        if value.__class__ in _WORDY and key not in known and _WORDS.fullmatch(str(value)):
+                        if key not in known and may_tell(key, value):
                             set_up[key][value] += 1
         found = ((key, [*counts.values()]) for keys in seen.values() for key, counts in keys.items())
         return frozenset(key for key, counts in found if len(counts) <= _MOST_VALUES and sum(n > 1 for n in counts) > 1)
