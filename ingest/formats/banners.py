@@ -140,9 +140,8 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
     found = [_words(report.within.title) for report in reports]
     if not any(found):
         text = unpack(data, MAX_TEXT_BYTES)[0]
-        if all(report.line < 2 for report in reports) and not _SAME_LINE.match(
-            text[:_LONGEST].decode("utf-8", "replace")
-        ):
+        first = text[:_LONGEST].decode("utf-8", "replace")
+        if not reports or (all(report.line < 2 for report in reports) and not _SAME_LINE.match(first)):
             return found
         above = _above_each(text, reports)
         found = [f"{writer} {words}".strip() for writer, words in zip(_writers(reports), above, strict=True)]
