@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NoReturn
 
 import typer
+from typer import Argument, Context, Option
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from dropline.errors import DroplineError
@@ -19,6 +20,7 @@ from dropline.paths import Home
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from dropline.ingest.lake import Lake
     from dropline.ingest.loader import Summary
     from dropline.measure.drive import Seen
 
@@ -47,12 +49,10 @@ app = typer.Typer(
 
 _SHOWN_FIGURES = 40
 
-Paths = Annotated[
-    list[Path], typer.Argument(exists=True, help="Files or folders with raw output and its context files.")
-]
-FORMAT: Final = typer.Option("--format", "-f", help="Output format.")
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file instead of standard output.")]
-Port = Annotated[int, typer.Option(min=1, max=65535, help="Port of the dashboard.")]
+Paths = Annotated[list[Path], Argument(exists=True, help="Files or folders with raw output and its context files.")]
+FORMAT: Final = Option("--format", "-f", help="Output format.")
+Output = Annotated[Path | None, Option("--output", "-o", help="Write to this file instead of standard output.")]
+Port = Annotated[int, Option(min=1, max=65535, help="Port of the dashboard.")]
 
 
 def _show_version(asked: bool) -> None:
@@ -65,10 +65,10 @@ def _show_version(asked: bool) -> None:
 
 @app.callback()
 def _choose_home(
-    context: typer.Context,
+    context: Context,
     home: Annotated[
         str | None,
-        typer.Option(
+        Option(
             envvar="DROPLINE_HOME",
             help="Folder that holds all data, or s3://bucket/folder.",
             show_default="./data",
@@ -76,7 +76,7 @@ def _choose_home(
         ),
     ] = None,
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+        bool, Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     context.obj = Home.chosen(home)
@@ -95,20 +95,19 @@ def _choose_home(
 
 @app.command()
 def ingest(
-    context: typer.Context,
+    context: Context,
     paths: Paths,
     read_all: Annotated[
-        bool, typer.Option("--read-all", help="Also read files whose size and time have not changed.")
+        bool, Option("--read-all", help="Also read files whose size and time have not changed.")
     ] = False,
     campaign: Annotated[
-        str | None, typer.Option(help="Name of the campaign, for folders without a campaign.yaml.", metavar="NAME")
+        str | None, Option(help="Name of the campaign, for folders without a campaign.yaml.", metavar="NAME")
     ] = None,
     dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Store nothing; show what would result: configurations, runs, rates, files."),
+        bool, Option("--dry-run", help="Store nothing; show what would result: configurations, runs, rates, files.")
     ] = False,
     list_ignored: Annotated[
-        bool, typer.Option("--list-ignored", help="Also list the files that a rule skipped, with the rule.")
+        bool, Option("--list-ignored", help="Also list the files that a rule skipped, with the rule.")
     ] = False,
 ) -> None:
     """Read raw files into the lake, as one batch.
@@ -126,8 +125,7 @@ def ingest(
 
 @app.command("init")
 def begin(
-    context: typer.Context,
-    folder: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="Folder with results.")],
+    context: Context, folder: Annotated[Path, Argument(exists=True, file_okay=False, help="Folder with results.")]
 ) -> None:
     """Write a campaign.yaml for a folder of results, with what was found and the most common keys as comments.
 
@@ -136,46 +134,42 @@ def begin(
     For example: dropline init results/2026-11/
     """
     from dropline.ingest.initial import begin as write
-    from dropline.ingest.lake import Lake
 
-    file = write(folder, Lake(context.obj.lake))
+    file = write(folder, _lake(context))
     typer.echo(f"Wrote {file}. Review it, then type: dropline ingest --dry-run {folder}")
 
 
 @app.command()
-def show(context: typer.Context, file: Annotated[Path, typer.Argument(exists=True, dir_okay=False)]) -> None:
+def show(context: Context, file: Annotated[Path, Argument(exists=True, dir_okay=False)]) -> None:
     """Explain one file: how each line is read, and where each value of its trials comes from.
 
     Nothing is stored. Use it when a file is rejected, or when a trial has a value that you did not expect.
 
     For example: dropline show results/rep1/rate5000.txt
     """
-    from dropline.ingest.lake import Lake
     from dropline.ingest.show import show as explain
 
-    typer.echo(explain(file, Lake(context.obj.lake)).text())
+    typer.echo(explain(file, _lake(context)).text())
 
 
 @app.command()
-def rejects(context: typer.Context) -> None:
+def rejects(context: Context) -> None:
     """List what was rejected: file, line, reason, and what to do about it.
 
     Only the current version of each file counts: a file that you repaired and ingested again is no longer listed.
     """
-    from dropline.ingest.lake import Lake
-    from dropline.ingest.reparsing import rejects as refused
-    from dropline.ingest.reparsing import rejects_text
+    from dropline.ingest import reparsing
 
-    typer.echo(rejects_text(refused(Lake(context.obj.lake))))
+    typer.echo(reparsing.rejects_text(reparsing.rejects(_lake(context))))
 
 
 @app.command()
 def forget(
-    context: typer.Context,
+    context: Context,
     name: Annotated[
-        str, typer.Argument(metavar="CAMPAIGN|PATH", help="A campaign, or CAMPAIGN/PATH for a file or folder in it.")
+        str, Argument(metavar="CAMPAIGN|PATH", help="A campaign, or CAMPAIGN/PATH for a file or folder in it.")
     ],
-    undo: Annotated[bool, typer.Option("--undo", help="Count it again.")] = False,
+    undo: Annotated[bool, Option("--undo", help="Count it again.")] = False,
 ) -> None:
     """Take back a wrong import: a campaign, or one of its files or folders, no longer counts.
 
@@ -184,18 +178,16 @@ def forget(
 
     For example: dropline forget kea-lab/runs/rep3
     """
-    from dropline.ingest.lake import Lake
-    from dropline.ingest.retraction import forget as take_back
-    from dropline.ingest.retraction import remember
+    from dropline.ingest import retraction
 
-    typer.echo((remember if undo else take_back)(Lake.create(context.obj.lake), name))
+    typer.echo((retraction.remember if undo else retraction.forget)(_lake(context, create=True), name))
 
 
 @app.command()
 def rename(
-    context: typer.Context,
-    old: Annotated[str, typer.Argument(metavar="OLD", help="A campaign.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="Its new name; no other campaign may have it.")],
+    context: Context,
+    old: Annotated[str, Argument(metavar="OLD", help="A campaign.")],
+    new: Annotated[str, Argument(metavar="NEW", help="Its new name; no other campaign may have it.")],
 ) -> None:
     """Rename a campaign, with all its files.
 
@@ -204,29 +196,27 @@ def rename(
 
     For example: dropline rename results kea-3.0-lab
     """
-    from dropline.ingest.lake import Lake
     from dropline.ingest.retraction import rename as call
 
-    typer.echo(call(Lake.create(context.obj.lake), old, new))
+    typer.echo(call(_lake(context, create=True), old, new))
 
 
 @app.command()
-def reparse(context: typer.Context) -> None:
+def reparse(context: Context) -> None:
     """Read all stored raw files again with the current readers, and say what changes.
 
     After an update with a better reader, this improves old results, too: the changed files become a batch that replaces
     the old rows. If nothing changes, nothing is written. Build afterwards.
     """
-    from dropline.ingest.lake import Lake
     from dropline.ingest.reparsing import reparse as read_again
 
     with _bar("Rereading") as progress:
-        changes = read_again(Lake.create(context.obj.lake), progress=progress)
+        changes = read_again(_lake(context, create=True), progress=progress)
     typer.echo(changes.text())
 
 
 @app.command()
-def build(context: typer.Context) -> None:
+def build(context: Context) -> None:
     """Check the lake, compute all tables, check them, and publish the warehouse.
 
     If a check fails, nothing is published: the earlier warehouse stays.
@@ -236,10 +226,10 @@ def build(context: typer.Context) -> None:
 
 @app.command()
 def watch(
-    context: typer.Context,
-    folder: Annotated[Path, typer.Argument(exists=True, file_okay=False, help="Folder where results are written.")],
+    context: Context,
+    folder: Annotated[Path, Argument(exists=True, file_okay=False, help="Folder where results are written.")],
     settle: Annotated[
-        float, typer.Option(min=0, help="Read a file once it has not changed for this many seconds.", metavar="SECONDS")
+        float, Option(min=0, help="Read a file once it has not changed for this many seconds.", metavar="SECONDS")
     ] = 0.3,
 ) -> None:
     """Watch a folder while you measure: ingest and publish each new result. Stop with Ctrl-C.
@@ -260,8 +250,7 @@ def watch(
 
 @app.command()
 def rollback(
-    context: typer.Context,
-    name: Annotated[str | None, typer.Argument(help="An earlier warehouse; `list` lists them.")] = None,
+    context: Context, name: Annotated[str | None, Argument(help="An earlier warehouse; `list` lists them.")] = None
 ) -> None:
     """Publish an earlier warehouse again: the previous one, or the one that you name.
 
@@ -282,7 +271,7 @@ def rollback(
 
 
 @app.command()
-def check(context: typer.Context) -> None:
+def check(context: Context) -> None:
     """Check the lake and the published warehouse without building.
 
     Great Expectations checks every batch once (physically impossible counters, losses that do not add up, clocks)
@@ -298,9 +287,9 @@ def check(context: typer.Context) -> None:
 
 @app.command()
 def verify(
-    context: typer.Context,
+    context: Context,
     set_aside: Annotated[
-        bool, typer.Option("--set-aside", help="Exclude damaged batches, so that everything else works again.")
+        bool, Option("--set-aside", help="Exclude damaged batches, so that everything else works again.")
     ] = False,
 ) -> None:
     """Read everything in the home and report whatever is damaged or missing.
@@ -319,9 +308,8 @@ def verify(
     damaged: list[str] = []
     if context.obj.address:
         from dropline.ingest.bucket import Bucket
-        from dropline.ingest.lake import Lake
 
-        parts = [part for entry in Lake(context.obj.lake).entries() for part in entry.files.values()]
+        parts = [part for entry in _lake(context).entries() for part in entry.files.values()]
         with _bar("Verifying the bucket") as progress:
             damaged = Bucket(context.obj.address).damaged(parts, progress=progress)
         typer.echo("\n".join([*damaged, f"{context.obj.address}: {len(damaged) or 'no'} faults"]))
@@ -330,9 +318,9 @@ def verify(
 
 @app.command()
 def compact(
-    context: typer.Context,
+    context: Context,
     purge: Annotated[
-        bool, typer.Option("--purge", help="Also delete forgotten data for good. You cannot undo this.")
+        bool, Option("--purge", help="Also delete forgotten data for good. You cannot undo this.")
     ] = False,
 ) -> None:
     """Merge small batches of the lake into large ones, so that it stays fast after thousands of ingests.
@@ -341,17 +329,16 @@ def compact(
     any time.
     """
     from dropline.ingest.compaction import compact as merge
-    from dropline.ingest.lake import Lake
 
     with _bar("Merging") as progress:
-        done = merge(Lake.create(context.obj.lake), purge=purge, progress=progress)
+        done = merge(_lake(context, create=True), purge=purge, progress=progress)
     typer.echo(done.text())
 
 
 @app.command()
 def backup(
-    context: typer.Context,
-    folder: Annotated[Path, typer.Argument(help="New folder, or an earlier backup of this home.", file_okay=False)],
+    context: Context,
+    folder: Annotated[Path, Argument(help="New folder, or an earlier backup of this home.", file_okay=False)],
 ) -> None:
     """Copy the home to another folder and verify the copy. Ingests and builds can run meanwhile.
 
@@ -369,10 +356,10 @@ def backup(
 
 @app.command()
 def export(
-    context: typer.Context,
-    folder: Annotated[Path, typer.Argument(help="New folder; it appears once it is complete.", file_okay=False)],
+    context: Context,
+    folder: Annotated[Path, Argument(help="New folder; it appears once it is complete.", file_okay=False)],
     form: Annotated[Literal["parquet", "csv"], FORMAT] = "parquet",
-    raw: Annotated[bool, typer.Option("--raw", help="Also write the stored raw files, by campaign and path.")] = False,
+    raw: Annotated[bool, Option("--raw", help="Also write the stored raw files, by campaign and path.")] = False,
 ) -> None:
     """Write every table of the warehouse as a plain file, with a list of all columns and what they mean.
 
@@ -382,7 +369,6 @@ def export(
     """
     from dropline.app.dump import appearing, dump
     from dropline.app.warehouse import Identity
-    from dropline.ingest.lake import Lake
     from dropline.ingest.unpack import unpack
 
     warehouse = Identity.of(context.obj.warehouse).path  # or says what to type
@@ -392,23 +378,23 @@ def export(
         said = f"{len(rows)} tables, {sum(rows.values()):,} rows"
         if raw:
             with _bar("Writing raw files") as progress:
-                said += f", {unpack(Lake(context.obj.lake), made, progress=progress)} raw files"
+                said += f", {unpack(_lake(context), made, progress=progress)} raw files"
     typer.echo(f"{folder}: {said}")
 
 
 @app.command("app")
 def open_app(
-    context: typer.Context,
+    context: Context,
     port: Port = 8501,
-    browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
-    address: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 is all of them.")] = "127.0.0.1",
-    host: Annotated[list[str] | None, typer.Option(help="Host name that visitors use; repeat it for several.")] = None,
+    browser: Annotated[bool, Option(help="Open the browser.")] = True,
+    address: Annotated[str, Option(help="Address to listen on; 0.0.0.0 is all of them.")] = "127.0.0.1",
+    host: Annotated[list[str] | None, Option(help="Host name that visitors use; repeat it for several.")] = None,
     secrets: Annotated[
         Path | None,
-        typer.Option(envvar="DROPLINE_SECRETS", help="How visitors sign in.", show_default="secrets.toml of the home"),
+        Option(envvar="DROPLINE_SECRETS", help="How visitors sign in.", show_default="secrets.toml of the home"),
     ] = None,
-    no_sign_in: Annotated[bool, typer.Option("--no-sign-in", help="Let in anyone who can reach the address.")] = False,
-    allow_upload: Annotated[bool, typer.Option("--allow-upload", help="Let editors upload files.")] = False,
+    no_sign_in: Annotated[bool, Option("--no-sign-in", help="Let in anyone who can reach the address.")] = False,
+    allow_upload: Annotated[bool, Option("--allow-upload", help="Let editors upload files.")] = False,
 ) -> None:
     """Open the dashboard. Stop with Ctrl-C.
 
@@ -416,33 +402,24 @@ def open_app(
     """
     from dropline.app.serve import serve
 
-    serve(
-        context.obj,
-        port,
-        open_browser=browser,
-        address=address,
-        hosts=host or (),
-        secrets=secrets,
-        no_sign_in=no_sign_in,
-        allow_upload=allow_upload,
-    )
+    let_in = {"no_sign_in": no_sign_in, "allow_upload": allow_upload}
+    serve(context.obj, port, open_browser=browser, address=address, hosts=host or (), secrets=secrets, **let_in)
 
 
 @app.command()
 def up(
-    context: typer.Context,
-    paths: Annotated[list[Path] | None, typer.Argument(exists=True, help="What to ingest first.")] = None,
+    context: Context,
+    paths: Annotated[list[Path] | None, Argument(exists=True, help="What to ingest first.")] = None,
     port: Port = 8501,
-    browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
+    browser: Annotated[bool, Option(help="Open the browser.")] = True,
 ) -> None:
     """Ingest, build, check and open the dashboard in one go. Steps that are up to date are skipped.
 
     With an empty home and no paths, it shows the bundled examples. For example: dropline up results
     """
     from dropline import pipeline
-    from dropline.ingest.lake import Lake
 
-    if not paths and not Lake(context.obj.lake).batches():
+    if not paths and not _lake(context).batches():
         typer.echo("The home is empty, so this shows the bundled examples.")
         paths = [pipeline.PROJECT / "examples"]
     if paths:
@@ -463,8 +440,8 @@ def up(
 
 @app.command()
 def sql(
-    context: typer.Context,
-    query: Annotated[str, typer.Argument(help="One SELECT; `-` reads it from standard input.")],
+    context: Context,
+    query: Annotated[str, Argument(help="One SELECT; `-` reads it from standard input.")],
     form: Annotated[Literal["table", "csv", "json", "markdown", "arrow", "parquet"], FORMAT] = "table",
     output: Output = None,
 ) -> None:
@@ -493,10 +470,10 @@ def sql(
 
 @app.command()
 def report(
-    context: typer.Context,
+    context: Context,
     output: Output = None,
     campaigns: Annotated[
-        list[str] | None, typer.Option("--campaign", help="Repeat it for several; default: all that were measured.")
+        list[str] | None, Option("--campaign", help="Repeat it for several; default: all that were measured.")
     ] = None,
     form: Annotated[Literal["html", "markdown"], FORMAT] = "html",
 ) -> None:
@@ -519,10 +496,8 @@ def report(
 
 @app.command()
 def publish(
-    context: typer.Context,
-    folder: Annotated[
-        Path, typer.Argument(file_okay=False, help="A new or empty folder, or one with an earlier site.")
-    ],
+    context: Context,
+    folder: Annotated[Path, Argument(file_okay=False, help="A new or empty folder, or one with an earlier site.")],
 ) -> None:
     """Write results, pairs, trends, published figures and the report as pages that need no server.
 
@@ -565,14 +540,14 @@ class _Calculator(TyperCommand):
 
 @app.command(cls=_Calculator)
 def needs(
-    context: typer.Context,
-    preset: Annotated[str | None, typer.Option(help="Inputs to start from; `list` lists the presets.")] = None,
+    context: Context,
+    preset: Annotated[str | None, Option(help="Inputs to start from; `list` lists the presets.")] = None,
     capacity: Annotated[
-        str | None, typer.Option(help="Measured LPS to use in the simulation.", show_default="what is needed")
+        str | None, Option(help="Measured LPS to use in the simulation.", show_default="what is needed")
     ] = None,
     like: Annotated[
         str | None,
-        typer.Option(help="Simulate this measured configuration: its capacity, and what it answers when overloaded."),
+        Option(help="Simulate this measured configuration: its capacity, and what it answers when overloaded."),
     ] = None,
     form: Annotated[Literal["text", "markdown", "csv", "json"], FORMAT] = "text",
 ) -> None:
@@ -605,15 +580,13 @@ def needs(
 
 @app.command()
 def measure(
-    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="A plan.yaml; with --init, the folder for a new one.")],
+    plan: Annotated[Path, Argument(metavar="PLAN", help="A plan.yaml; with --init, the folder for a new one.")],
     folder: Annotated[
-        Path | None, typer.Option(help="Where to write the campaign.", show_default="next to the plan, under its name")
+        Path | None, Option(help="Where to write the campaign.", show_default="next to the plan, under its name")
     ] = None,
-    into: Annotated[
-        str | None, typer.Option(help="Home in which to ingest and build at the end.", metavar="HOME")
-    ] = None,
+    into: Annotated[str | None, Option(help="Home in which to ingest and build at the end.", metavar="HOME")] = None,
     init: Annotated[
-        str | None, typer.Option("--init", help="Write a plan for kea, kea6 or powerdns.", metavar="NAME")
+        str | None, Option("--init", help="Write a plan for kea, kea6 or powerdns.", metavar="NAME")
     ] = None,
 ) -> None:
     """Find capacities automatically: drive a generator to the limit, and repeat until the interval is narrow.
@@ -656,7 +629,7 @@ def measure(
 
 
 @app.command()
-def doctor(plan: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="A plan.yaml.")]) -> None:
+def doctor(plan: Annotated[Path, Argument(exists=True, dir_okay=False, help="A plan.yaml.")]) -> None:
     """Check a plan and its machines for anything that would distort the figures, and how.
 
     Checks where generator and server run, pinning, Kea's pools and leases, the CPU governor, socket buffers, the clock
@@ -674,20 +647,20 @@ def doctor(plan: Annotated[Path, typer.Argument(exists=True, dir_okay=False, hel
 
 @app.command()
 def gate(
-    context: typer.Context,
-    baseline: Annotated[str, typer.Option(help="The version or campaign to compare with.")],
-    fail_if: Annotated[str, typer.Option(help="The drop that fails the gate.", metavar="CONDITION")] = "slower by 3 %",
+    context: Context,
+    baseline: Annotated[str, Option(help="The version or campaign to compare with.")],
+    fail_if: Annotated[str, Option(help="The drop that fails the gate.", metavar="CONDITION")] = "slower by 3 %",
     candidate: Annotated[
-        str | None, typer.Option(help="The version or campaign to judge.", show_default="what was measured last")
+        str | None, Option(help="The version or campaign to judge.", show_default="what was measured last")
     ] = None,
     goal: Annotated[
         str | None,
-        typer.Option(help="Loss goal: ndr, permille, pdr, moj or isc.", show_default="isc for DHCP, else permille"),
+        Option(help="Loss goal: ndr, permille, pdr, moj or isc.", show_default="isc for DHCP, else permille"),
     ] = None,
-    junit: Annotated[Path | None, typer.Option(help="Also write JUnit XML here.", metavar="FILE")] = None,
+    junit: Annotated[Path | None, Option(help="Also write JUnit XML here.", metavar="FILE")] = None,
     self_test: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--self-test", help="Compare the baseline with itself: how often does this test bed give a false alarm?"
         ),
     ] = False,
@@ -719,7 +692,7 @@ def gate(
 
 
 @app.command()
-def status(context: typer.Context) -> None:
+def status(context: Context) -> None:
     """Show what is in the home: batches, campaigns, the last build, findings.
 
     Also says whether the warehouse is behind the lake, that is, whether you need to `build`.
@@ -729,6 +702,12 @@ def status(context: typer.Context) -> None:
     if context.obj.address:
         typer.echo(f"shared     {context.obj.address}")
     typer.echo(describe(context.obj))
+
+
+def _lake(context: Context, *, create: bool = False) -> Lake:
+    from dropline.ingest.lake import Lake
+
+    return Lake.create(context.obj.lake) if create else Lake(context.obj.lake)
 
 
 def _ingest(
@@ -773,10 +752,8 @@ def _build(home: Home) -> None:
         with _spinner("Building") as say:
             report = pipeline.build(home, progress=say)
     except KeyboardInterrupt:
-        _fail(
-            f"Interrupted; {'the old warehouse is kept' if home.warehouse.exists() else 'there is no warehouse yet'}",
-            130,
-        )
+        kept = "the old warehouse is kept" if home.warehouse.exists() else "there is no warehouse yet"
+        _fail(f"Interrupted; {kept}", 130)
     typer.echo(report.text())
     _show_figures(home)
 
@@ -794,13 +771,10 @@ def _show_figures(home: Home) -> None:
     figures = ask(warehouse, "own_figures", {"labels": "labels"})
     shown = [
         {
-            "campaign": figure["campaign"],
-            "configuration": figure["configuration"],
-            "runs": figure["runs"],
+            **{name: figure[name] for name in ("campaign", "configuration", "runs")},
             "at least": None if figure["rate"] is None else f"{wording.number(figure['rate'])} {figure['rate_unit']}",
             "rate at the limit": wording.capacity_range(*[figure[name] for name in wording.RANGE_COLUMNS]),
-            "status": figure["status"],
-            "quality": figure["quality"],
+            **{name: figure[name] for name in ("status", "quality")},
         }
         for figure in figures.slice(0, _SHOWN_FIGURES).to_pylist()
     ]
@@ -815,7 +789,6 @@ def _show_figures(home: Home) -> None:
 
 @contextmanager
 def _spinner(label: str) -> Iterator[Callable[[str], None]]:
-    """Show progress; yields the function that reports it."""
     from rich.console import Console
     from rich.markup import escape
 
@@ -828,14 +801,6 @@ def _fail(message: str, code: int) -> NoReturn:
     raise typer.Exit(code)
 
 
-def _remedy(error: OSError) -> str:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return "Make room on the disk, and run the command again."
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return "The home must be writable: check its permissions, or choose another with --home."
-    return "Check the file or folder, and run the command again."
-
-
 def main() -> None:
     """Run the command line; an expected failure becomes one message and exit code 1."""
     try:
@@ -845,5 +810,10 @@ def main() -> None:
         sys.exit(1)
     except OSError as error:
         told = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else error
-        typer.echo(f"dropline: {told}\n{_remedy(error)} Everything committed before is unchanged.", err=True)
+        remedy = "Check the file or folder, and run the command again."
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            remedy = "Make room on the disk, and run the command again."
+        elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            remedy = "The home must be writable: check its permissions, or choose another with --home."
+        typer.echo(f"dropline: {told}\n{remedy} Everything committed before is unchanged.", err=True)
         sys.exit(1)

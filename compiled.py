@@ -1,9 +1,7 @@
 """What dbt executed to build this project: kept as SQL, and executed again without dbt.
 
-    compiled.json                 of the models as they are; `make compiled` writes it
-    <home>/build/compiled.json    of models that somebody has changed since
-
-A build creates all tables in empty files, so dbt executes the same statements each time. They are valid for one digest:
+`compiled.json` is of the models as they are (`make compiled`), `<home>/build/compiled.json` of models changed since. A
+build creates all tables in empty files, so dbt executes the same statements each time. They are valid for one digest:
 of the project, of dbt's version, and of the columns of the lake.
 """
 
@@ -57,8 +55,7 @@ class Node(NamedTuple):
 def play(project: Path, places: Places, up_to: str | None = None) -> bool:
     """Build and test all tables, or those that the model `up_to` needs; return whether that succeeded.
 
-    It fails if there is nothing compiled for this project and lake, or if a statement or a test fails. Then the
-    databases are incomplete, and dbt can report the reason.
+    It fails without statements for this project and lake; after a failed one, dbt can report the reason.
     """
     try:
         with closing(_opened(project, places)) as connection:
@@ -78,38 +75,27 @@ def play(project: Path, places: Places, up_to: str | None = None) -> bool:
 def record(project: Path, places: Places, told: Iterable[tuple[str, str]], results: Iterable[Any]) -> None:
     """Save the statements that dbt executed, `told` as (node, statement), with the results of its nodes."""
     made = {result.node.unique_id: result.node for result in results}
-    statements: dict[str, list[str]] = {name: [] for name, _ in told if name}
-    for name, signed in told:
-        if not name:  # no node, but a look round, or a schema that is there
-            continue
-        statement = _SIGNATURE.sub("", signed).strip()
-        (verb, *_) = statement.lower().split(maxsplit=1)
+    statements: dict[str, list[str]] = {name: [] for name, _ in told if name}  # else a look round, or a schema there is
+    for name, statement in ((name, _SIGNATURE.sub("", signed).strip()) for name, signed in told if name):
+        verb = statement.split(maxsplit=1)[0].lower()
         if verb == "copy":  # dbt tells the beginning of it only
-            node = made[name]
-            statements[name].append(_SEED.format(table=node.relation_name, file=node.original_file_path))
+            statements[name].append(_SEED.format(table=made[name].relation_name, file=made[name].original_file_path))
         elif verb in _WRITES or (name.startswith("test.") and "should_error" in statement):
             for place, token in ((places.lake, "@lake@"), (places.quality, "@quality@")):
                 statement = statement.replace(_inside(place), token)
             statements[name].append(statement)
-    nodes = [
-        Node(name, _parents(made.get(name)), each, _python(places, made.get(name))) for name, each in statements.items()
-    ]
+    nodes = []
+    for name, each in statements.items():
+        node: Any = made.get(name)
+        python = ""
+        if getattr(node, "language", "") == "python":  # its code, its references, and the code that stores its rows
+            python = (places.work / "target/run" / node.package_name / node.original_file_path).read_text("utf-8")
+        parents = getattr(getattr(node, "depends_on", None), "nodes", ())  # a seed depends on macros only
+        nodes.append(Node(name, parents, each, python))
     with closing(_opened(project, places)) as connection:
         kept = {"digest": _digest(connection, project, places), "nodes": nodes}
     with replacing(places.work / NAME) as file:
         file.write(json.dumps(kept, indent=0).encode() + b"\n")
-
-
-def _parents(node: Any) -> Sequence[str]:
-    return getattr(getattr(node, "depends_on", None), "nodes", ())  # a seed depends on macros only
-
-
-def _python(places: Places, node: Any) -> str:
-    """Return what dbt made of a Python model: its code, its references, and the code that stores its rows."""
-    if getattr(node, "language", "") != "python":
-        return ""
-    file: Path = places.work / "target/run" / node.package_name / node.original_file_path
-    return file.read_text("utf-8")
 
 
 def _kept(project: Path, places: Places, digest: str) -> list[Node]:
@@ -121,17 +107,13 @@ def _kept(project: Path, places: Places, digest: str) -> list[Node]:
 
 def _placed(node: Node, project: Path, places: Places) -> Node:
     """Return a node with the paths of this build in its statements."""
-    paths = (("@lake@", places.lake), ("@quality@", places.quality), ("@project@", project))
-    statements = []
-    for statement in node.statements:
-        for token, path in paths:
-            statement = statement.replace(token, _inside(path))
-        statements.append(statement)
+    statements = node.statements
+    for token, path in (("@lake@", places.lake), ("@quality@", places.quality), ("@project@", project)):
+        statements = [statement.replace(token, _inside(path)) for statement in statements]
     return node._replace(statements=statements)
 
 
 def _leading(nodes: Sequence[Node], *models: str) -> list[Node]:
-    """Return the models and all that they need."""
     parents = {node.name: node.parents for node in nodes}
     wanted: set[str] = set()
     waiting = [name for name in parents if name.startswith("model.") and name.rpartition(".")[2] in models]
@@ -164,9 +146,8 @@ def _played(nodes: Sequence[Node], connection: duckdb.DuckDBPyConnection, places
                 idle.put(cursor)
 
         try:
-            tests = {node.name: node for node in nodes if node.name.startswith("test.")}
-            rest = [node for node in nodes if node.name not in tests]
-            return _in_order(rest, made, pool) and all(pool.map(made, tests.values()))
+            tests = [node for node in nodes if node.name.startswith("test.")]
+            return _in_order([node for node in nodes if node not in tests], made, pool) and all(pool.map(made, tests))
         except BaseException:
             for cursor in cursors:
                 cursor.interrupt()
@@ -215,10 +196,8 @@ def _made(connection: duckdb.DuckDBPyConnection, node: Node, model: Future[dict[
         module["materialize"](module["model"](relations, connection), connection)
     for statement in node.statements:
         rows = connection.execute(statement)
-        if node.name.startswith("test."):
-            [(_, _, is_wrong)] = rows.fetchall()
-            if is_wrong:
-                return False
+        if node.name.startswith("test.") and rows.fetchall()[0][2]:
+            return False
     connection.commit()
     return True
 
@@ -236,13 +215,10 @@ def _opened(project: Path, places: Places) -> duckdb.DuckDBPyConnection:
 
 
 def _digest(connection: duckdb.DuckDBPyConnection, project: Path, places: Places) -> str:
-    """Return the digest of everything that decides which statements dbt executes and which types they produce."""
     parts = [project / name for name in _DECIDES]
-    files = [
-        file for part in parts for file in (part.rglob("*") if part.is_dir() else (part,)) if file.suffix in _KINDS
-    ]
+    files = (file for part in parts for file in (part.rglob("*") if part.is_dir() else (part,)))
     digest = hashlib.sha256(Path(__file__).read_bytes())
-    for file in sorted(filter(Path.is_file, files)):
+    for file in sorted(file for file in files if file.suffix in _KINDS and file.is_file()):
         digest.update(f"{file.relative_to(project)}\n".encode() + file.read_bytes())
     for table in TABLES:
         rows = f"read_parquet({quoted(places.lake / table / '*.parquet')}, union_by_name = true)"

@@ -1,7 +1,4 @@
-"""From the lake to the published warehouse: gate, dbt build into a fresh file, gate, one rename.
-
-All work happens below `<home>/build`; readers of the old warehouse keep it until they open the file again.
-"""
+"""From the lake to the published warehouse: gate, dbt build into a new file below `<home>/build`, gate, one rename."""
 
 import hashlib
 import time
@@ -74,8 +71,7 @@ class BuildReport:
     seconds: dict[str, float]  # how long each phase took: checksums, lake gate, models, marts gate, publish
     tables: dict[str, int]  # the number of rows of every table
     measured: int  # the number of measured configurations; the others are published ones
-    # the number of rows of quality_findings by severity, without those about published figures
-    findings: dict[str, int]
+    findings: dict[str, int]  # rows of quality_findings by severity, without those about published figures
 
     def text(self) -> str:
         """Return the report as text."""
@@ -84,8 +80,8 @@ class BuildReport:
         held = f"{counted(self.tables['trials'], 'trial', 'trials')}, "
         held += counted(self.measured, "configuration", "configurations")
         beside = f"{self.tables['configurations'] - self.measured:,} published configurations, too"
-        without = "\nNo trial yet: type dropline ingest FOLDER, or dropline rejects to see what could not be used"
-        spent += without * (not self.tables["trials"])
+        if not self.tables["trials"]:
+            spent += "\nNo trial yet: type dropline ingest FOLDER, or dropline rejects to see what could not be used"
         return f"Published {self.warehouse}\n{held}; findings: {found} ({beside})\n{spent}"
 
 
@@ -127,8 +123,8 @@ def is_current(home: Home) -> bool:
 def build(home: Home, *, progress: Progress = unseen) -> BuildReport:
     """Build the warehouse of `home` and publish it by one rename; a second build waits.
 
-    On errors the old warehouse stays untouched. Raises DroplineError if a critical expectation, a seed, a model or a
-    test failed, or a file cannot be read or written.
+    Raises DroplineError, and leaves the old warehouse, if a critical expectation, a seed, a model or a test failed, or
+    a file cannot be read or written.
     """
     with publication.alone(home, progress), Lake(home.lake).reading():
         work = _places(home)
@@ -176,7 +172,11 @@ def _build(home: Home, work: Places, say: Progress) -> BuildReport:
         if failures := transform.run(PROJECT, work, shown_rows=SHOWN_ROWS):
             raise DroplineError("\n".join(["What failed in dbt:", *failures, _unchanged(home)]))
     with phases("marts gate"):
-        _write_build_info(work.database, lake.batches(), project)
+        made = [datetime.now(UTC).replace(tzinfo=None), *map(version, ("dropline", "dbt-core")), duckdb.__version__]
+        with duckdb.connect(str(work.database)) as connection:
+            connection.execute(_BUILD_INFO)
+            row = [*made, project, lake.batches()]
+            connection.execute("insert into build_info values (?, ?, ?, ?, ?, ?)", row)
         found = check_marts(work.database, work.lake, home.quality, progress=say)
         _stop_if_critical(home, "warehouse", found)
     with phases("publish"):
@@ -186,8 +186,6 @@ def _build(home: Home, work: Places, say: Progress) -> BuildReport:
 
 
 class _Phases:
-    """Time the phases of a build and report their names."""
-
     def __init__(self, say: Progress) -> None:
         self._say = say
         self.seconds: dict[str, float] = {}
@@ -221,33 +219,18 @@ def _listed(place: str, findings: Sequence[Finding]) -> list[str]:
     for code, rows in Counter(finding.finding for finding in findings).items():
         lines.append(f"{code}: {rows} rows of the {place} fail. {reason_of(code)}")
         shown = [finding for finding in findings if finding.finding == code][:SHOWN_ROWS]
-        lines += [f"    {_subject(finding)}: {finding.detail}" for finding in shown]
+        for each in shown:
+            values = (each.trial_id, each.source_path, each.campaign, each.configuration_id)
+            parts = zip(("trial", "file", "campaign", "configuration"), values, strict=True)
+            subject = ", ".join(f"{name} {value}" for name, value in parts if value) or "all"
+            lines.append(f"    {subject}: {each.detail}")
         lines += [f"    and {rows - len(shown)} more"] if rows > len(shown) else []
     return lines
 
 
-def _subject(finding: Finding) -> str:
-    parts = {
-        "trial": finding.trial_id,
-        "file": finding.source_path,
-        "campaign": finding.campaign,
-        "configuration": finding.configuration_id,
-    }
-    return ", ".join(f"{name} {value}" for name, value in parts.items() if value) or "all"
-
-
 def _unchanged(home: Home) -> str:
-    if home.warehouse.exists():
-        return f"The old warehouse stays as it is: {home.warehouse}"
-    return "There is no warehouse yet."
-
-
-def _write_build_info(database: Path, batches: Sequence[str], project: str) -> None:
-    built_at = datetime.now(UTC).replace(tzinfo=None)
-    with duckdb.connect(str(database)) as connection:
-        connection.execute(_BUILD_INFO)
-        row = [built_at, version("dropline"), version("dbt-core"), duckdb.__version__, project, batches]
-        connection.execute("insert into build_info values (?, ?, ?, ?, ?, ?)", row)
+    kept = home.warehouse.exists()
+    return f"The old warehouse stays as it is: {home.warehouse}" if kept else "There is no warehouse yet."
 
 
 def _project_sha256() -> str:

@@ -1,13 +1,11 @@
 """The published warehouse and its predecessors; files appear and disappear by one rename.
 
-    <home>/warehouse.duckdb              the published warehouse
-    <home>/earlier/0007-<time>.duckdb    an earlier publication, by number; the time is for information only
-    <home>/build.lock                    held during publication
-
-A reader keeps its open file while another is published.
+The published one is <home>/warehouse.duckdb, an earlier one <home>/earlier/0007-<time>.duckdb; build.lock is held
+during publication. A reader keeps its open file while another is published.
 """
 
 import fcntl
+import math
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -81,11 +79,8 @@ def rollback(home: Home, name: str | None = None, *, progress: Callable[[str], N
     """
     with alone(home, progress):
         kept = earlier(home)
-        present = next((p.number for p in _all(home) if _is_current(p, home)), None)
-        if name is None:
-            wanted = [p for p in kept if present is None or p.number < present]
-        else:
-            wanted = [p for p in kept if p.name == name]
+        present = next((p.number for p in _all(home) if _is_current(p, home)), math.inf)
+        wanted = [p for p in kept if (p.number < present if name is None else p.name == name)]
         if not wanted:
             names = ", ".join(p.name for p in kept) or "none"
             asked = f"no earlier warehouse is called {name!r:.80}" if name else "no earlier warehouse is kept"

@@ -40,22 +40,15 @@ class Places(NamedTuple):
 
     def environment(self) -> dict[str, str]:
         """Return the variables of profiles.yml and of the sources."""
-        return {
-            "DROPLINE_LAKE": str(self.lake),
-            "DROPLINE_QUALITY": str(self.quality),
-            "DROPLINE_BUILD": str(self.database),
-            "DROPLINE_SCRATCH": str(self.scratch),
-        }
+        names = ("LAKE", "QUALITY", "BUILD", "SCRATCH")
+        return {f"DROPLINE_{name}": str(place) for name, place in zip(names, self, strict=False)}
 
 
 def run(project: Path, places: Places, *, shown_rows: int, up_to: str | None = None) -> list[str]:
     """Run everything in `project` except unit tests, which need no data; return the failures, with a test's rows.
 
     dbt itself runs if the project or the lake differs from the compiled one, and after a failure. `up_to` names a
-    model: build only that model and its ancestors, without tests.
-
-    Raises:
-        KeyboardInterrupt: Ctrl-C was typed, which dbt treats as a failure.
+    model: build only that model and its ancestors, without tests. Raises KeyboardInterrupt, a failure to dbt.
     """
     with _environment(places.environment()), _telling_of_interrupts() as interrupted:
         if compiled.play(project, places, up_to):
@@ -104,9 +97,8 @@ def _run_dbt(project: Path, places: Places, shown_rows: int, up_to: str | None) 
 def _telling_of_interrupts() -> Iterator[Callable[[], bool]]:
     """Yield a function that returns whether Ctrl-C was typed; only the main thread may handle signals."""
     came: list[int] = []
-    if threading.current_thread() is not threading.main_thread() or (
-        signal.getsignal(signal.SIGINT) is not signal.default_int_handler
-    ):
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield lambda: False
         return
 
@@ -142,10 +134,7 @@ def _explain(result: Any, places: Places, shown_rows: int) -> str:
         with duckdb.connect() as connection:
             for name, file in ((places.database.stem, places.database), ("scratch", places.scratch)):
                 connection.execute(f"attach {quoted(file)} as {name} (read_only)")
-            query = f"select * from ({node.compiled_code}) limit {shown_rows}"  # noqa: S608 - ours
-            rows = connection.execute(query)
-            columns = [column[0] for column in rows.description]
-            lines += [
-                "    " + ", ".join(f"{c}={v}" for c, v in zip(columns, row, strict=True)) for row in rows.fetchall()
-            ]
+            rows = connection.sql(f"select * from ({node.compiled_code}) limit {shown_rows}")  # noqa: S608 - ours
+            for row in rows.fetchall():
+                lines.append("    " + ", ".join(f"{c}={v}" for c, v in zip(rows.columns, row, strict=True)))
     return "\n".join(lines)

@@ -40,9 +40,12 @@ def watch(home: Home, folder: Path, settle_s: float) -> Iterator[str]:
         except (DroplineError, OSError) as error:
             yield str(error)
         else:
-            news = [counted(summary.ingested, "file", "files"), counted(summary.trials, "trial", "trials")]
+            news = f"{counted(summary.ingested, 'file', 'files')}, {counted(summary.trials, 'trial', 'trials')}"
             took = f"published in {time.perf_counter() - began:.1f} s"
-            yield "; ".join([f"{datetime.now():%H:%M:%S}  {', '.join(news)}, {took}", *_figures(home, summary.batch)])
+            figures = ask(Warehouse.open(home.warehouse), "batch_figures", batch=summary.batch)["figure"].to_pylist()
+            more = [f"and {len(figures) - _SHOWN_FIGURES} more"] if len(figures) > _SHOWN_FIGURES else []
+            shown = [*map(printable, figures[:_SHOWN_FIGURES]), *more]
+            yield "; ".join([f"{datetime.now():%H:%M:%S}  {news}, {took}", *shown])
 
 
 def changes(folder: Path, settle_s: float, look_s: float = LOOK_S) -> Iterator[None]:
@@ -53,11 +56,8 @@ def changes(folder: Path, settle_s: float, look_s: float = LOOK_S) -> Iterator[N
         seen = _state(folder)
         # Do not scan a folder of a hundred thousand files all the time.
         pause_s = max(look_s, 4 * (time.perf_counter() - began))
-        if seen == handled:
-            time.sleep(pause_s)
-            continue
-        time.sleep(settle_s)
-        if _state(folder) == seen:
+        time.sleep(pause_s if seen == handled else settle_s)
+        if seen != handled and _state(folder) == seen:
             handled = seen
             yield
 
@@ -70,10 +70,3 @@ def _state(folder: Path) -> dict[Path, tuple[int, int]]:
             if (found := file.stat()).st_size:
                 state[file] = found.st_size, found.st_mtime_ns
     return state
-
-
-def _figures(home: Home, batch: str | None) -> list[str]:
-    """Return the capacities of a batch's configurations, the first few, as text."""
-    figures = ask(Warehouse.open(home.warehouse), "batch_figures", batch=batch)["figure"].to_pylist()
-    more = len(figures) - _SHOWN_FIGURES
-    return [*map(printable, figures[:_SHOWN_FIGURES]), *([f"and {more} more"] if more > 0 else ())]

@@ -144,7 +144,7 @@ def main() -> None:
     if parser.parse_args().calibrate:
         calibrate()
         return
-    tables = (by_shape(), across_campaigns(), comparison(), told_beside(), smallest_steps())
+    tables = (by_shape(), across_campaigns(), comparison(), in_sessions(), told_beside(), smallest_steps())
     publish("changes", "\n\n".join(tables) + "\n")
 
 
@@ -260,6 +260,35 @@ def comparison() -> str:
         + "\n\n"
         + table(["series", *heads], rows)
     )
+
+
+def in_sessions() -> str:
+    """Return the table of runs that come in sessions, which differ besides their runs, in Markdown."""
+    rows = []
+    for sessions, runs in ((5, 5), (6, 5), (10, 5), (10, 10), (20, 5)):
+        names, places = np.repeat(np.arange(sessions), runs), (sessions // 2 * runs, (sessions - 1) * runs)
+        for spread in (0.0, 0.5, 1.0, 2.0):
+            series = draw_sessions(sessions, runs, spread)
+            shares = [float(np.mean([bool(trend(each, ALPHA).changes) for each in series]))]
+            for place, ratio in ((0, 1.0), *((place, ratio) for ratio in (0.95, 0.9) for place in places)):
+                changed = series * np.where(names < names[place], 1, ratio)
+                changes = [[change.index for change in trend(each, ALPHA, None, names).changes] for each in changed]
+                shares.append(_share(Case("", (place,) if place else ()), changes))
+            rows.append([f"{sessions} of {runs} runs, which differ by {spread:g}", *map(_percent, shares)])
+    found = ("-5 % half-way", "-5 % last", "-10 % half-way", "-10 % last")
+    return (
+        f"Percent of {SERIES} series whose runs of {100 * NOISE_RATIO:.0f} % noise come in sessions, which differ by a"
+        " multiple of that noise: with a false alarm, and in which a change half-way or with the last session is found:"
+        "\n\n" + table(["sessions", "false alarm, sessions unknown", "false alarm", *found], rows)
+    )
+
+
+def draw_sessions(sessions: int, runs: int, spread: float) -> NDArray[np.float64]:
+    """Return SERIES series of runs in sessions that differ by `spread` times the noise of their runs, in rates."""
+    random = np.random.default_rng([2544, sessions, runs])
+    noise = random.standard_normal((SERIES, sessions * runs))
+    noise += spread * random.standard_normal((SERIES, sessions)).repeat(runs, axis=1)
+    return 10_000 * (1 + NOISE_RATIO * noise)
 
 
 def told_beside() -> str:

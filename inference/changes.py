@@ -5,8 +5,9 @@ changes; now and then one dips far below. So a segmentation costs, in units of t
 distance of each run from its level over the noise, but at most a bound (the bounded loss of Fearnhead and Rigaill,
 "Changepoint Detection in the Presence of Outliers", JASA 114, 2019), plus a price for each change. The price comes from
 a table of simulated quantiles, so that `alpha` is the chance of any false alarm in a whole clean series. An alarm is
-tested again without these assumptions: correlated neighbours count for less, the same runs shuffled must not look as
-changed, and if the ramps on both sides differ, the brackets of the runs must show the change, too.
+tested again without these assumptions: correlated neighbours count for less, the runs of a session no more than its
+mean, the same runs shuffled must not look as changed, and if the ramps on both sides differ, the brackets of the runs
+must show the change, too.
 docs/explanation/trends.md derives and measures it.
 """
 
@@ -37,6 +38,9 @@ NEARNESS = 1 - np.array([-2, -1, 0, 1, 2]) ** 2 / 10
 
 RESEMBLANCE = 1.5
 """From this over the root of n on, the lag-1 correlation of the residuals is taken for real and scales the noise."""
+
+FEWEST_SESSIONS = 5
+"""Four would have to differ by sixteen times the noise of their means, whatever their runs say."""
 
 SHUFFLES = 200
 SHUFFLED_FROM = 12
@@ -134,13 +138,16 @@ class Brackets(NamedTuple):
     last: NDArray[np.float64]
 
 
-def trend(values: ArrayLike, alpha: float = 0.009, brackets: Brackets | None = None) -> Trend:
+def trend(
+    values: ArrayLike, alpha: float = 0.009, brackets: Brackets | None = None, sessions: ArrayLike | None = None
+) -> Trend:
     """Split a series into levels.
 
     Args:
         values: Shape (n,), one finite figure per run in the order of time, in any unit. Fewer than four show nothing.
         alpha: Chance of any false alarm in a whole series of clean normal noise, 0.001 to 0.2.
         brackets: Of the same runs, where they are ramps; without them all are taken to be measured alike.
+        sessions: Shape (n,), a name for what each run was measured in, without a break; without it each stands alone.
 
     Raises:
         ValueError: The series is not one-dimensional or not finite, or alpha is outside its range.
@@ -160,6 +167,13 @@ def trend(values: ArrayLike, alpha: float = 0.009, brackets: Brackets | None = N
     split = _Split.cheapest(series, float(noise_scale(series)), price)
     if split.gains and (excess := resemblance(split.residuals())) > 1:
         split = _Split.cheapest(series, excess * split.noise, price)
+    if split.gains and sessions is not None:
+        names = np.asarray(sessions)
+        starts = np.flatnonzero(np.append(True, names[1:] != names[:-1]))
+        if FEWEST_SESSIONS <= starts.size <= series.size / 2:
+            prices = prices_of(starts.size)
+            listed = price = float(np.interp(np.log(alpha), np.log(ALPHAS), prices))
+            split = _Split.cheapest(series, max(split.noise, split.noise_of_sessions(starts)), price)
     if split.gains and series.size >= SHUFFLED_FROM:
         price = max(price, shuffled_price(split.residuals(), alpha))
         if price > listed:
@@ -213,6 +227,13 @@ class _Split:
     def residuals(self) -> NDArray[np.float64]:
         """Return the distance of each run from its level, in units of the noise."""
         return np.asarray((self.series - self.levels[0]) / (self.noise or 1.0))
+
+    def noise_of_sessions(self, starts: NDArray[np.int64]) -> float:
+        """Return the noise of independent runs that would make the means of sessions scatter as they do, dips aside."""
+        levels, dips = self.levels
+        sizes = np.diff(np.append(starts, self.series.size))
+        means = np.add.reduceat(np.where(dips, levels, self.series), starts) / sizes
+        return float(noise_scale(means)) / math.sqrt((1 / sizes).mean())
 
     def told(self, p_values: list[float]) -> Trend:
         levels, dips = self.levels
@@ -289,12 +310,11 @@ def _is_doubtful(split: _Split, place: int, brackets: Brackets) -> bool:
 
 def _differ(brackets: Brackets, before: slice | NDArray[np.int64], after: slice | NDArray[np.int64]) -> bool:
     """Return whether brackets of both sides overlap without being the same: on one grid of steps none do."""
-    ends = np.column_stack([brackets.first, brackets.last])
-    one, other = (np.unique(ends[runs], axis=0) for runs in (before, after))
-    overlap = np.minimum(one[:, None, 1], other[:, 1]) - np.maximum(one[:, None, 0], other[:, 0])
-    tolerance = 1e-6 * ends[:, 1].max()
-    same = np.abs(one[:, None] - other).max(axis=-1) <= tolerance
-    return bool((~same & (overlap > tolerance)).any())
+    ends = brackets.first + 1j * brackets.last  # a number each, which sorts ten times as fast as a row of two
+    one, other = np.unique(ends[before])[:, None], np.unique(ends[after])
+    overlap = np.minimum(one.imag, other.imag) - np.maximum(one.real, other.real)
+    tolerance = 1e-6 * brackets.last.max()
+    return bool(((np.abs(one - other) > tolerance) & (overlap > tolerance)).any())
 
 
 def _spread_changes(split: _Split) -> list[bool]:

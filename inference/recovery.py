@@ -1,20 +1,17 @@
 """Course after an outage, a power cut or a boot wave until the end of the lease: who waits, who repeats, who returns.
 
-Clients are counted, not followed: the number due to send in each period, by attempt. That is the expectation over all
-clients, so a course costs the same for a hundred clients and for ten million, and the same inputs give the same course.
-A period lasts a second at first, then a hundredth of the elapsed time, and so again from T1 on, when clients that got
-their leases together renew them together. In each period the server answers up to its capacity, queued requests first;
-it queues others up to the size of the queue and drops the rest in proportion. A dropped client sends again when its
-timer ends; a queued one does not repeat, which holds while the queue is no longer than the capacity times the first
-time-out. A new lease takes two exchanges, DISCOVER and REQUEST or SOLICIT and REQUEST: a client answered in the first
-starts the second at once, which has its own back-off.
+Clients are counted, not followed: the number due to send in each period, by attempt, as expected over all clients; so a
+course costs the same for a hundred clients and for ten million. A period lasts a second at first, then a hundredth of
+the elapsed time, and so again from T1 on. In each the server answers up to its capacity, queued requests first; it
+queues others up to the size of the queue and drops the rest in proportion. A dropped client sends again when its timer
+ends; a queued one does not repeat, which holds while the queue is no longer than the capacity times the first time-out.
+A new lease takes two exchanges: a client answered in the first starts the second at once, which has its own back-off.
 
 Timers of new leases: RFC 2131, 4.1 (4, 8, 16, 32, 64 s, each plus or minus 1 s); RFC 8415, 7.6 and 15 (SOL_TIMEOUT 1 s,
 doubled up to SOL_MAX_RT 3600 s, each spread by RAND, a tenth of the time-out before it). Timers of the second exchange,
 after which the client starts over: RFC 2131, 3.1 (four repetitions in 60 s); RFC 8415, 18.2.2 (REQ_TIMEOUT 1 s,
-REQ_MAX_RT 30 s, REQ_MAX_RC 10). Timers of renewals: RFC 2131,
-4.4.5 (half the time left until T2, then until the end of the lease, at least 60 s); RFC 8415, 7.6 (REN_TIMEOUT and
-REB_TIMEOUT 10 s, doubled up to 600 s). A client that renews in vain until its lease ends asks for a new one.
+REQ_MAX_RT 30 s, REQ_MAX_RC 10). Timers of renewals, until the lease ends: RFC 2131, 4.4.5 (half the time left until T2,
+then until the end of the lease, at least 60 s); RFC 8415, 7.6 (REN_TIMEOUT and REB_TIMEOUT 10 s, doubled up to 600 s).
 """
 
 import math
@@ -128,10 +125,8 @@ def timers(
 ) -> Timers:
     """Return the waits of clients of an IP version, with the time-outs of a new lease as in the RFC or as given.
 
-    Raises:
-        ValueError: the IP version is neither 4 nor 6, a time-out is not above zero, or T1, T2 and the lease are not
-            in this order.
-
+    Raises ValueError if the version is neither 4 nor 6, a time-out is not above zero, or T1, T2, lease are not in
+    order.
     """
     if ip_version not in FIRST_TIMEOUT_S:
         raise ValueError(f"IP version {ip_version}: expected 4 or 6")
@@ -231,15 +226,11 @@ def simulate(
     no client returns. Raises ValueError if the capacity or the queue is below zero.
     """
     if not (server.capacity_lps >= 0 and server.queue >= 0):
-        raise ValueError(
-            f"capacity {server.capacity_lps:g} leases/s, queue {server.queue:g}: expected neither below zero"
-        )
+        told = f"capacity {server.capacity_lps:g} leases/s, queue {server.queue:g}"
+        raise ValueError(f"{told}: expected neither below zero")
     renewing = renewing.copy()
-    offered, requested, renewed = (
-        slice(timers.request),
-        slice(timers.request, timers.renewal),
-        slice(timers.renewal, None),
-    )
+    offered, requested = slice(timers.request), slice(timers.request, timers.renewal)
+    renewed = slice(timers.renewal, None)
     # their product with clients by attempt: how many, what they cost, how many ask for an offer, how many renew
     weights = np.zeros((4, len(timers.waits)))
     weights[0] = 1
@@ -380,10 +371,7 @@ def _remembered(edges: bytes) -> Callable[[int, float, float], tuple[int, Array]
 
 
 def _repeats(edges: Array, period: int, low: float, high: float) -> tuple[int, Array]:
-    """Return the first later period in which clients of a period repeat, and the shares from there on.
-
-    A client sent at any moment of the period, and waits any time from `low` to `high`.
-    """
+    """Return the first later period in which clients of a period repeat, evenly sent, and the shares from there on."""
     begin, length = edges[period], edges[period + 1] - edges[period]
     first = max(period + 1, int(edges.searchsorted(begin + low, side="right")) - 1)
     last = int(edges.searchsorted(begin + length + high))

@@ -126,16 +126,13 @@ def fit(threads: Sequence[int], rates: Sequence[float], cores: int | None = None
     if len(threads) != len(rates):
         raise ValueError(f"There are {len(threads)} thread counts and {len(rates)} rates; give one rate for each.")
     if any(count < 1 for count in threads) or not all(rate > 0 and math.isfinite(rate) for rate in rates):
-        raise ValueError(
-            f"Threads must be 1 or more and rates finite and above 0; got {list(threads)} and {list(rates)}."
-        )
-    counts = np.asarray(threads, np.float64)
-    values = np.asarray(rates, np.float64)
+        got = f"got {list(threads)} and {list(rates)}"
+        raise ValueError(f"Threads must be 1 or more and rates finite and above 0; {got}.")
+    counts, values = np.asarray(threads, np.float64), np.asarray(rates, np.float64)
     return _unfit(counts, values, cores) or _fit(counts, values)
 
 
 def _unfit(threads: Array, rates: Array, cores: int | None) -> str | None:
-    """Return the objection to a fit before trying one."""
     counts = np.unique(threads)
     if len(counts) < PARAMETERS:
         many = "is one distinct thread count" if len(counts) == 1 else f"are {len(counts)} distinct thread counts"
@@ -179,17 +176,14 @@ def _fit(threads: Array, rates: Array) -> Fit | str:
     sigma, kappa = serial / one, pairwise / one
     residuals = yields * (one + serial * (threads - 1) + pairwise * pairs) - 1
     residual = math.sqrt(float(np.mean([group.mean() ** 2 for group in _grouped(threads, residuals)])))
-    reason = _unconvincing(threads, yields, squares, residual)
-    if reason:
+    if reason := _unconvincing(threads, yields, squares, residual):
         return reason
-    error = _error(threads, residuals)
-    if error is None:
+    if (error := _error(threads, residuals)) is None:
         return Fit(Estimate(scale / one), Estimate(sigma), Estimate(kappa), None, False, residual)
     variance, freedom, is_off = error
     limit = squares + max(float(stdtrit(freedom, (1 + _LEVEL) / 2)) ** 2 * variance, _NOTHING)
 
     def ends(low: float, high: float, value: float, *columns: Callable[[float], Array]) -> _Ends:
-        """Profile the law whose columns are those at a fixed value."""
         return _ends(lambda fixed: _least(yields, *(column(fixed) for column in columns))[1], value, limit, (low, high))
 
     one_ends = _ends(lambda fixed: _squares_at_one(threads, yields, fixed), one, limit, (0, math.inf))
@@ -214,23 +208,19 @@ def _unconvincing(threads: Array, yields: Array, squares: float, residual: float
     if residual > WORST_RESIDUAL:
         return f"The law misses the rates by {100 * residual:.0f} %: they do not follow it."
     rates = yields * threads
+    flat = bool(rates.max() < (1 + TOLERANCE) * rates.min())
     if len(rates) > PARAMETERS:
         flat = _least(yields, threads)[1] / (len(rates) - 1) <= squares / (len(rates) - PARAMETERS)
-    else:
-        flat = rates.max() < (1 + TOLERANCE) * rates.min()
-    if flat:
-        return "A constant fits the rates as well as the law: they do not show that threads matter."
-    return None
+    return "A constant fits the rates as well as the law: they do not show that threads matter." if flat else None
 
 
 def _error(threads: Array, residuals: Array) -> tuple[float, int, bool] | None:
     """Return the variance of one run's relative error, its degrees of freedom, and whether the law is refuted at 1 %.
 
-    None if nothing is left over.
-
-    Where the law misses the means by more than the runs scatter (lack of fit), the misses count as the error, else all
-    residuals do. The F test between the two is at 25 %, as advised before pooling (Bozivich, Bancroft and Hartley,
-    "Power of analysis of variance test procedures for certain incompletely specified models", 1956).
+    None if nothing is left over. Where the law misses the means by more than the runs scatter (lack of fit), the misses
+    count as the error, else all residuals do. The F test between the two is at 25 %, as advised before pooling
+    (Bozivich, Bancroft and Hartley, "Power of analysis of variance test procedures for certain incompletely specified
+    models", 1956).
     """
     counts = np.unique(threads)
     repeats, spare = len(threads) - len(counts), len(counts) - PARAMETERS
@@ -268,8 +258,7 @@ def _squares_at_one(threads: Array, yields: Array, one: float) -> float:
 def _ends(squares_at: Callable[[float], float], estimate: float, limit: float, bounds: tuple[float, float]) -> _Ends:
     """Return the profile-likelihood interval: where the least squares at a fixed value reach `limit`.
 
-    The values within are one interval: the parameters within the limit are a convex set, and each value that is
-    profiled is a ratio of two linear functions of them.
+    It is one interval, as each profiled value is a ratio of two linear functions of parameters in a convex set.
     """
 
     def excess(value: float) -> float:

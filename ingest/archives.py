@@ -1,7 +1,7 @@
-"""Archives as folders: extract the members of a tar or zip file into a temporary folder, within limits.
+"""Archives as folders: extract the plain files of a tar or zip file into a temporary folder, within limits.
 
-Only plain files are extracted: no links, no devices, no paths that lead outside the folder. Every file gets the
-archive's own modification time, because a repacked archive may keep its members' times; change detection relies on it.
+Every file gets the archive's own modification time, because a repacked archive may keep its members' times; change
+detection relies on it.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def is_tar(data: bytes) -> bool:
 def unpack(file: str, folder: Path, max_bytes: int) -> list[tuple[str, str]] | None:
     """Extract an archive into the empty `folder`; return the path and the rule of every member left out.
 
-    Returns None if the file is not an archive, whatever its name. A member larger than `max_bytes` is created with its
-    size but without contents. Raises Rejected if the archive is damaged or exceeds the limits.
+    None if the file is not an archive, whatever its name. A member larger than `max_bytes` has its size but no
+    contents. Raises Rejected if the archive is damaged or exceeds the limits.
     """
     opened = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(opened, "rb") as raw:  # noqa: PTH123 -- a descriptor
@@ -105,15 +105,15 @@ def unpack(file: str, folder: Path, max_bytes: int) -> list[tuple[str, str]] | N
 
 def _write(members: Iterator[Member], folder: Path, max_bytes: int, status: os.stat_result) -> list[tuple[str, str]]:
     left_out: list[tuple[str, str]] = []
-    count = size = 0
-    for member in members:
-        count += 1
+    size = 0
+    for count, member in enumerate(members, 1):
         size += member.size
         if count > MOST_MEMBERS:
             raise Rejected(f"an archive of more than {MOST_MEMBERS} members", _SPLIT)
         _require_size(size, status.st_size)
         parts = [part for part in member.path.split("/") if part not in {"", "."}]
-        if rule := member.rule or _fault(member.path, parts):
+        outside = ELSEWHERE if member.path.startswith("/") or ".." in parts else None
+        if rule := member.rule or outside or (None if parts and "\0" not in member.path else NO_NAME):
             left_out.append((member.path, rule))
             continue
         place = folder.joinpath(*parts)
@@ -136,12 +136,6 @@ def _write(members: Iterator[Member], folder: Path, max_bytes: int, status: os.s
     return left_out
 
 
-def _fault(path: str, parts: list[str]) -> str | None:
-    if path.startswith("/") or ".." in parts:
-        return ELSEWHERE
-    return None if parts and "\0" not in path else NO_NAME
-
-
 def _require_size(size: int, packed: int) -> None:
     if size > MOST_BYTES:
         raise Rejected(f"an archive of more than {MOST_BYTES // 1024**2} MiB unpacked", _SPLIT)
@@ -150,37 +144,27 @@ def _require_size(size: int, packed: int) -> None:
 
 
 def _of_zip(raw: IO[bytes]) -> Iterator[Member]:
-    _require_short_directory(raw)
-    with zipfile.ZipFile(raw) as archive:
-        for info in archive.infolist():
-            if info.is_dir():
-                continue
-            mode = info.external_attr >> 16
-            rule = NO_FILE if stat.S_IFMT(mode) not in {0, stat.S_IFREG} else None
-            yield Member(info.filename, info.file_size, lambda info=info: archive.open(info), rule)
-
-
-def _require_short_directory(raw: IO[bytes]) -> None:
-    """Reject a zip file whose central directory is too large: zipfile reads all of it into memory."""
+    # zipfile reads all of the central directory into memory
     raw.seek(max(0, raw.seek(0, io.SEEK_END) - (1 << 16) - 22))
     tail = raw.read()
-    if (end := tail.rfind(b"PK\x05\x06")) >= 0 and len(tail) >= end + 16:
-        (size,) = struct.unpack_from("<L", tail, end + 12)
-        if size > _DIRECTORY_BYTES:
-            raise Rejected(f"an archive of more than {MOST_MEMBERS} members", _SPLIT)
+    end = tail.rfind(b"PK\x05\x06")
+    if 0 <= end <= len(tail) - 16 and struct.unpack_from("<L", tail, end + 12)[0] > _DIRECTORY_BYTES:
+        raise Rejected(f"an archive of more than {MOST_MEMBERS} members", _SPLIT)
     raw.seek(0)
+    with zipfile.ZipFile(raw) as archive:
+        for info in (info for info in archive.infolist() if not info.is_dir()):
+            rule = NO_FILE if stat.S_IFMT(info.external_attr >> 16) not in {0, stat.S_IFREG} else None
+            yield Member(info.filename, info.file_size, lambda info=info: archive.open(info), rule)
 
 
 def _of_tar(raw: _Bounded) -> Iterator[Member]:
     with tarfile.open(fileobj=cast("IO[bytes]", raw), mode="r:") as archive:  # which asks for no more
         while info := archive.next():
             archive.members.clear()  # type: ignore[attr-defined] # tarfile keeps them all
-            if info.isdir():
-                continue
-            if not info.isreg():
+            if info.isreg():
+                yield Member(info.name, info.size, lambda info=info: archive.extractfile(info))
+            elif not info.isdir():
                 yield Member(info.name, 0, None, NO_FILE)
-                continue
-            yield Member(info.name, info.size, lambda info=info: archive.extractfile(info))
     while raw.read(_LONGEST_READ):  # up to the checksum at the end
         pass
 
@@ -198,11 +182,9 @@ class _Bounded:
         _require_size(self._raw.tell() // 2, self._packed)  # headers of small members are as long as the members
         return data
 
-    def seek(self, offset: int) -> int:
+    def seek(self, offset: int) -> Any:
         _require_size(offset // 2, self._packed)
-        place: int = self._raw.seek(offset)
-        return place
+        return self._raw.seek(offset)
 
-    def tell(self) -> int:
-        place: int = self._raw.tell()
-        return place
+    def tell(self) -> Any:
+        return self._raw.tell()

@@ -1,11 +1,8 @@
 """Backups: a copy of a home, taken while it is in use; the backup is itself a home.
 
-    <backup>/lake, warehouse.duckdb, quality    as in the home
-    <backup>/backup.json                        when it was finished, null until then
-    <backup>/backup.lock                        held by the process that writes
-
-Files of the lake never change, so copying the listed files and then the log gives a consistent snapshot. Files that
-the backup already has are not copied again.
+Besides, it has backup.json, which says when it was finished (null until then), and backup.lock, held while it is
+written. Files of the lake never change, so the listed files and then the log are a consistent snapshot; those that the
+backup already has are not copied again.
 """
 
 import fcntl
@@ -32,8 +29,7 @@ _LOCK: Final = "backup.lock"
 def backup(home: Home, root: Path, *, progress: Progress = unseen) -> str:
     """Copy `home` to `root`, sync and verify the copy, and say what it holds; others may write to `home` meanwhile.
 
-    `root` is new, empty, or an earlier backup of this home, finished or not. Raises DroplineError if it holds something
-    else, cannot be written, or the copy differs from what was written to the home.
+    Raises DroplineError if `root` holds anything but a backup of this home, cannot be written, or the copy is damaged.
     """
     copy = Home.chosen(root)
     if copy.root.resolve().is_relative_to(home.root.resolve()):
@@ -88,7 +84,10 @@ def _copy(home: Home, copy: Home, progress: Progress) -> tuple[int, int]:
         logged = log.names(home.lake / "log")
         if not (entries := source.entries(logged)):
             raise DroplineError(f"{home.root} has no lake, so there is nothing to back up: choose a home with --home")
-        _require_kinship(home, copy)
+        for name in log.names(copy.lake / "log"):
+            own, other = (each.lake / "log" / name for each in (home, copy))
+            if not own.exists() or own.read_bytes() != other.read_bytes():
+                raise DroplineError(f"{other} is not a commit of {home.root}: choose another folder")
         _mark(copy, finished=False)
         target = Lake.create(copy.lake)
         batches, there = [batch for entry in entries for batch in entry.batches], {*target.batches()}
@@ -106,16 +105,7 @@ def _copy(home: Home, copy: Home, progress: Progress) -> tuple[int, int]:
     return len(batches), len({*batches} - there)
 
 
-def _require_kinship(home: Home, copy: Home) -> None:
-    """Raise DroplineError if the backup has an entry that this home never had."""
-    for name in log.names(copy.lake / "log"):
-        own, other = (each.lake / "log" / name for each in (home, copy))
-        if not own.exists() or own.read_bytes() != other.read_bytes():
-            raise DroplineError(f"{other} is not a commit of {home.root}: choose another folder")
-
-
 def _copy_file(file: Path, place: Path) -> None:
-    """Copy an immutable file atomically."""
     if place.exists() and place.stat().st_size == file.stat().st_size:
         return
     place.parent.mkdir(exist_ok=True)
@@ -124,7 +114,6 @@ def _copy_file(file: Path, place: Path) -> None:
 
 
 def _copy_quality(source: Path, target: Path, batches: Collection[str]) -> None:
-    """Copy the gate's results for these batches; a build may replace or remove some meanwhile."""
     shutil.rmtree(target, ignore_errors=True)
     (target / "findings").mkdir(parents=True)
     about = {*batches, "00000000-empty"}

@@ -1,7 +1,5 @@
 """A lake in an S3 bucket: the same files and log as on disk; entries are created by conditional puts.
 
-    s3://bucket/folder/lake/log/00000012.json, s3://bucket/folder/lake/files/<batch>-<x>/<table>.parquet
-
 Every machine keeps a local copy of the entries in force. Credentials come from the environment, a profile or the
 machine's role.
 """
@@ -68,7 +66,11 @@ class Bucket:
                 message = f"{ENDPOINT}: expected http://host:port or https://host, without a path and without keys"
                 raise DroplineError(message)
             config["endpoint"], client["allow_http"] = endpoint, parts.scheme == "http"
-        config["region"] = region or ("us-east-1" if endpoint else _region_of(name))
+        try:
+            config["region"] = region or ("us-east-1" if endpoint else str(fs.resolve_s3_region(name)))
+        except OSError:
+            message = f"s3://{name}: its region cannot be determined. Correct the address, or set AWS_REGION."
+            raise DroplineError(message) from None
         retries: RetryConfig = {"max_retries": 3, "retry_timeout": timedelta(seconds=20)}
         with self._in_words():
             self._store = S3Store(
@@ -127,21 +129,18 @@ class Bucket:
 
     def sweep(self, named: Collection[str]) -> None:
         """Remove files older than a day that are not in `named`: replaced, or left by a killed push."""
-        before = datetime.now(UTC) - _ABANDONED
-        listed = self._listing("lake/files")
-        recent = {key.split("/")[2] for key, put_at in listed.items() if put_at >= before}
-        doomed = [key for key in listed if key.split("/")[2] not in {*named, *recent}]
-        if doomed:
+        before, listed = datetime.now(UTC) - _ABANDONED, self._listing("lake/files")
+        kept = {*named, *(key.split("/")[2] for key, put_at in listed.items() if put_at >= before)}
+        if doomed := [key for key in listed if key.split("/")[2] not in kept]:
             with self._in_words():
                 obstore.delete(self._store, doomed)
 
     def _read(self, part: Part, write: Callable[[bytes], object]) -> None:
-        digest, size_bytes = hashlib.sha256(), 0
-        wrong = ""
+        digest, size_bytes, wrong = hashlib.sha256(), 0, ""
         with self._in_words():
             try:
-                for chunk in obstore.get(self._store, f"lake/{part.path}").stream(min_chunk_size=_CHUNK):
-                    data = bytes(chunk)
+                stream = obstore.get(self._store, f"lake/{part.path}").stream(min_chunk_size=_CHUNK)
+                for data in map(bytes, stream):
                     digest.update(data)
                     size_bytes += len(data)
                     write(data)
@@ -155,7 +154,6 @@ class Bucket:
             raise DamagedObject(f"{self.address}/lake/{part.path}: {wrong}. {_ADVICE}")
 
     def _listing(self, folder: str) -> dict[str, datetime]:
-        """Return the objects below a folder and when each was put."""
         with self._in_words():
             return {each["path"]: each["last_modified"] for page in obstore.list(self._store, folder) for each in page}
 
@@ -165,19 +163,10 @@ class Bucket:
         try:
             yield
         except exceptions.BaseError as error:
-            said = str(error)
-            words = next((words for code, words in _WORDS.items() if code in said), None)
-            words = words or "it does not answer like S3. Check the address"
+            told = (words for code, words in _WORDS.items() if code in str(error))
+            words = next(told, "it does not answer like S3. Check the address")
             message = f"{self.address}: {words}. Then run the command again; everything committed before is unchanged."
             raise DroplineError(message) from None
-
-
-def _region_of(bucket: str) -> str:
-    try:
-        return str(fs.resolve_s3_region(bucket))
-    except OSError:
-        message = f"s3://{bucket}: its region cannot be determined. Correct the address, or set AWS_REGION."
-        raise DroplineError(message) from None
 
 
 def _keys() -> S3Config:
@@ -189,11 +178,8 @@ def _keys() -> S3Config:
     profile = os.environ.get("AWS_PROFILE", "default")
     if not profiles.has_option(profile, "aws_access_key_id"):
         return {}
-    section = profiles[profile]
-    keys: S3Config = {
-        "access_key_id": section["aws_access_key_id"],
-        "secret_access_key": section["aws_secret_access_key"],
-    }
-    if token := section.get("aws_session_token"):
+    own = profiles[profile]
+    keys: S3Config = {"access_key_id": own["aws_access_key_id"], "secret_access_key": own["aws_secret_access_key"]}
+    if token := own.get("aws_session_token"):
         keys["session_token"] = token
     return keys

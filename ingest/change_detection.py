@@ -123,23 +123,20 @@ class Known:
     def all_of(self, items: Sequence[Found]) -> dict[Key, Held] | None:
         """Return the stored files of a scope, or None if one may have changed or a removed one explained others.
 
-        An output is joined only to files of its scope, so results cannot differ if every file has the size and time of
-        its current version. Removed files matter only if their status is `context`, or if campaign.yaml now ignores
-        them.
+        An output is joined only to files of its scope, so nothing changes if every file has the size and time of its
+        current version. Removed files matter if their status is `context`, or if campaign.yaml now ignores them.
         """
         # A file may have belonged to another campaign before its sidecar named this one.
         files = sorted(self.of_scope(items[0].scope.name).items(), key=lambda file: file[1].batch)
-        newest = {key[1]: (key, held) for key, held in files}
-        there = {}
+        newest, there = {key[1]: (key, held) for key, held in files}, {}
         for item in items:
             key, held = newest.pop(item.path, (None, None))
             if key is None or held is None or not held.is_of(item):
                 return None
             there[key] = held
         campaign = items[0].scope.campaign
-        if campaign and any(campaign.ignores(path) for path in newest):
-            return None
-        return None if any(held.status == "context" for _, held in newest.values()) else there
+        is_ignored = campaign and any(map(campaign.ignores, newest))
+        return None if is_ignored or any(held.status == "context" for _, held in newest.values()) else there
 
     def rejects(self, batches: Mapping[Key, str]) -> Iterator[Row]:
         """Yield the rows of schema.REJECTS, without the batch, of each file in the batch given for it."""
@@ -157,7 +154,6 @@ class Known:
                 yield ServerConfig(row, folders[campaign], path, row["source_sha256"])
 
     def _load(self, campaign: str) -> dict[str, Held]:
-        """Return the current versions of a campaign's files by path, without forgotten ones."""
         current: dict[str, Held] = {}
         for file, group, campaigns in self._groups:
             if campaign not in campaigns:

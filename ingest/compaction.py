@@ -1,7 +1,4 @@
-"""Compaction: merge small entries of the log into one; rows and their order do not change.
-
-Only a purge drops rows: those of forgotten files, see ingest/retraction.py.
-"""
+"""Compaction: merge small entries of the log into one; rows and their order do not change. Only a purge drops rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,23 +37,19 @@ class Compacted:
             return f"{self.left} forgotten files were not purged: another process compacted. Run it again"
         if not self.into:
             return f"{counted(self.before, 'commit', 'commits')}; nothing to merge"
-        left = self.before - self.merged + self.into
         gone = counted(self.purged, "forgotten file is gone for good; ", "forgotten files are gone for good; ")
-        merged = counted(self.merged, "commit", "commits")
-        said = f"{gone if self.purged else ''}{merged} merged into {self.into}; the lake has {left} now"
-        if self.waiting:
-            said += f"; the next ingest deletes the {self.waiting} replaced ones, which are still being read"
-        return said
+        merged = f"{gone if self.purged else ''}{counted(self.merged, 'commit', 'commits')} merged into {self.into}"
+        read = f"; the next ingest deletes the {self.waiting} replaced ones, which are still being read"
+        return f"{merged}; the lake has {self.before - self.merged + self.into} now{read if self.waiting else ''}"
 
 
 def compact(
     lake: Lake, *, large_bytes: int = LARGE_BYTES, purge: bool = False, progress: Progress = unseen
 ) -> Compacted:
-    """Merge neighbouring entries until each has `large_bytes`.
+    """Merge neighbouring entries until each has `large_bytes`, or with `purge` all, without the forgotten files.
 
-    Ingests, builds and other compactions may run at the same time; killing it is safe. Every file is verified against
-    the log before it is merged. With `purge` all entries are merged, whatever their size, and forgotten files are
-    dropped for good. Raises DroplineError if a file differs from what was written; earlier merges stay committed.
+    Ingests, builds and other compactions may run at the same time; killing it is safe. Raises DroplineError if a file
+    differs from what was written; earlier merges stay committed.
     """
     lake = Lake.create(lake.root)
     entries = lake.entries()
@@ -114,12 +107,10 @@ def _merged(root: Path, run: Sequence[Entry], table: str, folder: Path, doomed: 
     merged = TableFile(folder, table)
     for file in files:
         with naming(file):
-            unknown = {*pq.read_schema(file).names} - {*TABLES[table].names}
+            unknown = ", ".join(sorted({*pq.read_schema(file).names} - {*TABLES[table].names}))
         if unknown:
-            raise DroplineError(
-                f"{file} has columns that this version of Dropline does not know ({', '.join(sorted(unknown))}): "
-                "compact with the version that wrote it"
-            )
+            message = f"{file} has columns that this version of Dropline does not know ({unknown})"
+            raise DroplineError(f"{message}: compact with the version that wrote it")
         for rows in row_groups(file, table):
             merged.write(doomed.keeps(table, rows) if doomed else rows)
     return merged.close()

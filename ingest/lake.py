@@ -18,7 +18,7 @@ import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -114,10 +114,7 @@ class Lake:
     @contextmanager
     def reading(self) -> Iterator[None]:
         """Protect all files listed within the block from removal; needs no write permission."""
-        if not self._log.is_dir():
-            yield
-            return
-        with _locking(self._log, fcntl.LOCK_SH):
+        with _locking(self._log, fcntl.LOCK_SH) if self._log.is_dir() else nullcontext():
             yield
 
     def files(self, table: str) -> list[Path]:
@@ -184,11 +181,10 @@ class Lake:
 
     @contextmanager
     def batch(self, after: str | None = None, *, reread: bool = False) -> Iterator[Batch]:
-        """Begin a batch; it is invisible until `Batch.commit`, without which nothing is left of it.
+        """Begin a batch; without `Batch.commit` nothing is left of it.
 
         `after` is the newest batch the caller knows, by default the current one: files that others commit later are
-        dropped. A `reread` batch has no new bytes: it drops every file that others commit in any version, so that old
-        bytes never supersede new ones.
+        dropped. A `reread` batch drops them in any version, so that old bytes never supersede new ones.
         """
         lake = Lake.create(self.root)
         with ExitStack() as stack:
@@ -214,12 +210,12 @@ class Lake:
     def replace(self, old: Sequence[Entry], batches: Sequence[str], files: Mapping[str, Part]) -> bool:
         """Replace entries by one with `files`, the rows of `batches`; return False if one is already replaced."""
         numbers = {entry.number for entry in old}
-        while True:
-            self.pull()
-            if not numbers <= {entry.number for entry in self.entries()}:
-                return False
+        self.pull()
+        while numbers <= {entry.number for entry in self.entries()}:
             if self.append(Entry(self.next_number(), tuple(batches), files, tuple(sorted(numbers)))):
                 return True
+            self.pull()
+        return False
 
     def append(self, entry: Entry) -> bool:
         """Create an entry of the log; its files exist already. Return False if its number is taken."""
@@ -228,8 +224,8 @@ class Lake:
             fsync(folder)
         if (bucket := self.bucket()) and not bucket.commit(self.root, entry):
             return False
-        created = self._link(entry) or bool(bucket)  # another process may have pulled it meanwhile
-        self._committed |= folders if created else set()
+        if created := self._link(entry) or bool(bucket):  # another process may have pulled it meanwhile
+            self._committed |= folders
         return created
 
     def next_number(self) -> int:
@@ -260,8 +256,7 @@ class Lake:
 
     def bucket(self) -> Bucket | None:
         """Return the bucket that mirrors this lake."""
-        remote = self.root / "remote"
-        if not remote.exists():
+        if not (remote := self.root / "remote").exists():
             return None
         from dropline.ingest.bucket import Bucket
 
@@ -287,7 +282,6 @@ class Lake:
                 yield log.entry(self._log / name)
 
     def _folders(self) -> tuple[set[str], set[str]]:
-        """Return the folders named by any entry, and those named by entries in force."""
         entries = [*self._written(log.names(self._log))]
         return {entry.folder for entry in entries}, {entry.folder for entry in log.in_force(entries)}
 
@@ -341,9 +335,8 @@ class Batch:
         while True:
             self._lake.pull()
             number, others = self._lake.next_number(), self._lake.current_files(self._after)
-            own: dict[Key, Version] = {}
-            if others and "raw_files" in parts:
-                own = dict(_versions(self._lake.root / parts["raw_files"].path))
+            part = parts.get("raw_files") if others else None
+            own = dict(_versions(self._lake.root / part.path)) if part else {}
             dropped = {k: v for k, v in own.items() if k in others and (self._reread or others[k] == v)}
             if own and len(dropped) == len(own):
                 self.dropped, self.dropped_trials = dropped, parts["trials"].rows if "trials" in parts else 0
@@ -355,7 +348,6 @@ class Batch:
                 return self.name
 
     def _rewritten(self, parts: Mapping[str, Part]) -> dict[str, Part]:
-        """Rewrite the files with the new batch name and without the dropped files."""
         folder = self._stack.enter_context(self._lake.staged(self.name))
         files, trials, written = keyed(self.dropped), keyed(()), {}
         if self.dropped and "trials" in parts:
@@ -393,7 +385,6 @@ def _versions(raw_files: Path, after: str = "") -> Iterator[tuple[Key, Version]]
 
 
 def _in_batch(rows: pa.Table, schema: pa.Schema, batch: str) -> pa.Table:
-    if "batch" in rows.column_names:
-        rows = rows.drop_columns("batch")
     column = pa.repeat(pa.scalar(batch, pa.string()), rows.num_rows)
-    return rows.append_column("batch", column).select(schema.names).cast(schema)
+    others = rows.select([name for name in rows.column_names if name != "batch"])
+    return others.append_column("batch", column).select(schema.names).cast(schema)

@@ -1,10 +1,7 @@
 """The log of the lake: numbered entries, each committing immutable Parquet files.
 
-    log/00000012.json                              {batches, files: {table: path, rows, size_bytes, sha256}, replaces}
-    files/00000012-20261120T134501Z-<x>/<table>.parquet    only tables that have rows
-
-An entry is in force until another replaces it. Its batches are those whose rows are in its files: its own or, for a
-compaction, those of all entries that it replaces.
+An entry, log/00000012.json, is in force until another replaces it. Its batches are those whose rows are in its files
+(files/<batch>-<x>/<table>.parquet): its own or, for a compaction, those of all entries that it replaces.
 """
 
 import hashlib
@@ -69,10 +66,8 @@ class Entry:
         """Parse the entry in the file `name`; raise DamagedEntry if it is invalid."""
         try:
             said = json.loads(data)
-            if said.pop("sha256") != _digest_of(said):
-                raise ValueError(name)
-            files = {table: Part(**part) for table, part in said["files"].items()}
-            if not all(_PATH.fullmatch(part.path) for part in files.values()):
+            digest, files = said.pop("sha256"), {table: Part(**part) for table, part in said["files"].items()}
+            if digest != _digest_of(said) or not all(_PATH.fullmatch(part.path) for part in files.values()):
                 raise ValueError(name)
             return cls(int(name[:8]), tuple(said["batches"]), files, tuple(said["replaces"]))
         except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -58,7 +58,6 @@ def _write(root: Path, ready: Path) -> None:
 
 
 def _current(names: list[str]) -> Iterator[str]:
-    """Yield the batches, oldest first, without those that a compacted one has replaced."""
     end = -1
     for name in sorted(filter(_NAME.fullmatch, names), key=lambda name: (_span(name)[0], -_span(name)[1], name)):
         first, last = _span(name)
@@ -71,6 +70,7 @@ def _current(names: list[str]) -> Iterator[str]:
 def _entry(number: int, folder: Path) -> Entry:
     """Return the entry of one batch: from its manifest, or from its files if an older version wrote none."""
     batches: tuple[str, ...] = (folder.name,)
+    advice = f"put it back from a backup, or move {folder} elsewhere"
     if (manifest := folder / "manifest.json").exists():
         try:
             said = json.loads(manifest.read_bytes())
@@ -80,22 +80,19 @@ def _entry(number: int, folder: Path) -> Entry:
                 for table, part in said["tables"].items()
             }
         except (ValueError, KeyError, TypeError) as error:
-            message = f"{manifest} differs from what was written: put it back from a backup, or move {folder} elsewhere"
-            raise DroplineError(message) from error
+            raise DroplineError(f"{manifest} differs from what was written: {advice}") from error
     elif len(set(_span(folder.name))) > 1:
-        raise DroplineError(f"{manifest} is missing: put it back from a backup, or move {folder} elsewhere")
+        raise DroplineError(f"{manifest} is missing: {advice}")
     else:
-        files = {file.stem: _measured(file) for file in sorted(folder.glob("*.parquet"))}
+        files = {}
+        for file in sorted(folder.glob("*.parquet")):
+            with naming(file):
+                rows = pq.read_metadata(file).num_rows
+            size_bytes, sha256 = file.stat().st_size, sha256_of(file)
+            files[file.stem] = Part(f"files/{folder.name}/{file.name}", rows, size_bytes, sha256)
     return Entry(number, batches, {table: part for table, part in files.items() if part.rows})
 
 
-def _measured(file: Path) -> Part:
-    with naming(file):
-        rows = pq.read_metadata(file).num_rows
-    return Part(f"files/{file.parent.name}/{file.name}", rows, file.stat().st_size, sha256_of(file))
-
-
 def _span(name: str) -> tuple[int, int]:
-    """Return the first and the last batch number that a name covers."""
     match = _NAME.fullmatch(name)
     return (int(match[1]), int(match[2] or match[1])) if match else (-1, -1)

@@ -27,10 +27,9 @@ def naming(file: Path) -> Iterator[None]:
     try:
         yield
     except (*UNREADABLE, DamagedEntry) as error:
-        raise DroplineError(
-            f"{file}: {reason(error)}. Type `dropline verify` to see what is damaged; "
-            "`dropline verify --set-aside` lets everything else work again."
-        ) from error
+        rest = "`dropline verify --set-aside` lets everything else work again."
+        message = f"{file}: {reason(error)}. Type `dropline verify` to see what is damaged; {rest}"
+        raise DroplineError(message) from error
 
 
 def reason(error: BaseException) -> str:
@@ -42,11 +41,7 @@ def reason(error: BaseException) -> str:
 
 
 class TableFile:
-    """The unfinished Parquet file of one table.
-
-    Small parts are collected into larger row groups: the metadata of a small group soon outweighs its data, both for
-    the writer and for readers.
-    """
+    """The unfinished Parquet file of one table; parts are collected: the metadata of small groups outweighs them."""
 
     def __init__(self, folder: Path, table: str) -> None:
         schema = TABLES[table]
@@ -95,11 +90,9 @@ def _text_leaves(field: pa.Field) -> list[str]:
     """Return the Parquet columns of a field's text: text repeats, numbers and contents hardly do."""
     if pa.types.is_string(field.type):
         return [field.name]
-    if pa.types.is_list(field.type):
-        return [f"{field.name}.list.element"]
-    if pa.types.is_map(field.type):
-        return [f"{field.name}.key_value.key", f"{field.name}.key_value.value"]
-    return []
+    of_list = ["list.element"] if pa.types.is_list(field.type) else []
+    leaves = ["key_value.key", "key_value.value"] if pa.types.is_map(field.type) else of_list
+    return [f"{field.name}.{leaf}" for leaf in leaves]
 
 
 def row_groups(file: Path, table: str) -> Iterator[pa.Table]:
@@ -111,8 +104,7 @@ def row_groups(file: Path, table: str) -> Iterator[pa.Table]:
 
 def plain(column: pa.Array | pa.ChunkedArray) -> list[Any]:
     """Return the values of a column as Python objects; times as numbers, in their unit since 1970."""
-    times = pa.types.is_timestamp(column.type)
-    values: list[Any] = (column.cast(pa.int64()) if times else column).to_pylist()
+    values: list[Any] = (column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column).to_pylist()
     return values
 
 
@@ -132,10 +124,7 @@ def row_keys(rows: pa.Table, columns: Sequence[str]) -> pa.ChunkedArray:
 
 
 def belonging(rows: pa.Table, files: pa.Array, trials: pa.Array, *further: str) -> pa.Array:
-    """Return which rows belong to some files or trials, by their keys: campaign and path, or id, and `further` columns.
-
-    Rows of a campaign or a machine belong to no file.
-    """
+    """Return which rows belong to some files or trials, by campaign and path, or by id, and `further` columns."""
     found = pa.repeat(pa.scalar(False), rows.num_rows)
     for columns, known in ((("campaign", "source_path", *further), files), (("trial_id", *further), trials)):
         if {*columns} <= {*rows.column_names}:

@@ -71,9 +71,6 @@ class Reparsed:
         lines = [f"changed  {change.text()}" for change in self.changes[:_MAX_FILES_TOLD]]
         if more := len(self.changes) - len(lines):
             lines.append(f"changed  {more} more files")
-        return "\n".join([*map(printable, lines), self._sum()])
-
-    def _sum(self) -> str:
         said = f"{counted(self.files, 'file', 'files')} read again"
         if self.without_bytes:
             said += f", {self.without_bytes} without stored bytes left as they are"
@@ -83,18 +80,16 @@ class Reparsed:
             return f"{said}; nothing changes"
         counts = _counts_text(sum((change.counts for change in self.changes), Counter())) or "no trials"
         turned = f"{len(self.rescued)} rejected files now give trials, {len(self.lost)} no longer do"
-        return f"{said}; batch {self.batch}: {counted(len(self.changes), 'file', 'files')} changed: {counts}; {turned}"
+        said += f"; batch {self.batch}: {counted(len(self.changes), 'file', 'files')} changed: {counts}; {turned}"
+        return "\n".join([*map(printable, lines), said])
 
 
 def reparse(lake: Lake, *, progress: Progress = unseen) -> Reparsed:
     """Parse the stored bytes of all current files again, and write changed files as one batch.
 
-    The context of each trial is resolved again, too, from the stored sidecars, configurations, machine facts and
-    campaign.yaml of the same ingest. Files since deleted on disk still count. All rows of a changed file are written to
-    the new batch, which supersedes the old version; that stays readable. Unchanged files are not written.
-
-    A file is dropped if another process commits a version of it meanwhile. Raises CampaignError, before anything is
-    written, if a stored campaign.yaml is unusable for the current code; an interrupted reparse leaves nothing behind.
+    The context of each trial is resolved again, too, from the stored files of the same ingest. Files since deleted on
+    disk still count; one of which another process commits a version meanwhile is dropped. Raises CampaignError, before
+    anything is written, if a stored campaign.yaml is unusable for the current code.
     """
     kept = Kept(lake)
     if not (found := kept.survey()):
@@ -122,15 +117,13 @@ def reparse(lake: Lake, *, progress: Progress = unseen) -> Reparsed:
 def _changed(
     outcomes: Iterable[Outcome], differing: Mapping[Key, Counter[str]], kept: Kept, told: Reparsed
 ) -> Iterator[Outcome]:
-    """Yield the outcomes that are among those differing from the lake, and record them."""
     for outcome in outcomes:
         if outcome.raw["content"] is None:
             told.without_bytes += 1
             continue
         told.files += 1
-        owners = {
-            (row["campaign"], row.get("source_path", "")) for name in _SHARED for row in outcome.rows.get(name, ())
-        }
+        rows = [row for name in _SHARED for row in outcome.rows.get(name, ())]
+        owners = {(row["campaign"], row.get("source_path", "")) for row in rows}
         if not differing.keys().isdisjoint({outcome.key, *owners}):
             counts = differing.get(outcome.key, Counter())
             told.changes.append(FileChange(*outcome.key, kept.status(outcome.key), outcome.raw["status"], counts))
@@ -138,18 +131,13 @@ def _changed(
 
 
 class _Held:
-    """The rows of all current files as digests, to compare with new rows."""
-
     def __init__(self, lake: Lake) -> None:
         self._connection = views.current(lake)
         self._run("create schema now")
         self._digest("held", "before")
 
     def changes(self, written: Mapping[str, pa.Table]) -> dict[Key, Counter[str]]:
-        """Return the differences of the changed files, given all their rows in `written`.
-
-        A changed machine has the path of its folder, a changed campaign none.
-        """
+        """Return how the files in `written` differ; a changed machine has the path of its folder, a campaign none."""
         for table, schema in TABLES.items():
             self._connection.register(f"now_{table}", written.get(table, schema.empty_table()))
             self._run(f"create or replace view now.{table} as from now_{table}")
@@ -175,8 +163,7 @@ def rejects(lake: Lake) -> pa.Table:
 def rejects_text(rejected: pa.Table) -> str:
     """Return the rows of `rejects` as text: where, why and what to do, then the total."""
     rows = rejected.to_pylist()
-    lines = [f"{row['campaign']}: {reject_text(row, indent=4)}" for row in rows]
+    lines = [printable(f"{row['campaign']}: {reject_text(row, indent=4)}") for row in rows]
     files = len({(row["campaign"], row["source_path"]) for row in rows})
     told = f"{counted(len(rows), 'reject', 'rejects')} in {counted(files, 'file', 'files')}"
-    counts = told if rows else "nothing is rejected"
-    return "\n".join([*map(printable, lines), counts])
+    return "\n".join([*lines, told if rows else "nothing is rejected"])

@@ -1,7 +1,7 @@
 """Retraction: files that no longer count, and renamed campaigns.
 
-Nothing is removed. A row of raw_files with the status `forgotten` supersedes every earlier version of its file. The
-rows of a file that comes back, or moves to another campaign, are written again. `compact --purge` removes for good.
+A row of raw_files with the status `forgotten` supersedes every earlier version of its file. The rows of a file that
+comes back, or moves to another campaign, are written again. Only `compact --purge` removes anything.
 """
 
 from collections import defaultdict
@@ -45,8 +45,8 @@ def remember(lake: Lake, name: str) -> str:
 def rename(lake: Lake, old: str, new: str) -> str:
     """Rename a campaign. Raises DroplineError if it does not exist, or the new name is taken."""
     if slug(new) != new:
-        message = f"{new!r} is not a name; use lower-case letters, digits, '.', '_' and '-', such as {slug(new)}"
-        raise DroplineError(message)
+        allowed = f"use lower-case letters, digits, '.', '_' and '-', such as {slug(new)}"
+        raise DroplineError(f"{new!r} is not a name; {allowed}")
     with lake.reading():
         places = lake.places()
         if old not in (there := _campaigns(places)):
@@ -75,20 +75,16 @@ def tombstones(batch: Batch, keys: Iterable[Key], as_part_of: str | None = None)
 
 def _named(name: str, keys: Iterable[Key], listing: str = "Campaigns:") -> list[Key]:
     """Return the files that a name matches: of a campaign, else CAMPAIGN/PATH of a file or a folder."""
-    every = [*keys]
+    every, wanted = [*keys], f"{name.rstrip('/')}/"
     if found := [key for key in every if key[0] == name]:
         return found
-    wanted = name.rstrip("/")
-    found = [key for key in every if f"{key[0]}/{key[1]}" == wanted or f"{key[0]}/{key[1]}".startswith(f"{wanted}/")]
-    if found:
+    if found := [key for key in every if f"{key[0]}/{key[1]}/".startswith(wanted)]:
         return found
     there = ", ".join(_campaigns(every)) or "none"
-    message = f"{name} is neither a campaign nor the CAMPAIGN/PATH of a file or folder. {listing} {there}"
-    raise DroplineError(message)
+    raise DroplineError(f"{name} is neither a campaign nor the CAMPAIGN/PATH of a file or folder. {listing} {there}")
 
 
 def _committed(batch: Batch, files: Sequence[Key], what: str) -> str:
-    """Commit the batch; say what happened to the files in it."""
     told = f"{len(files)} {'file' if len(files) == 1 else 'files'} of {', '.join(_campaigns(files))} {what}"
     return f"{told}; batch {batch.commit()}. Type `dropline build` to publish it"
 
@@ -147,7 +143,6 @@ def _copy(lake: Lake, batch: Batch, files: Mapping[Key, str], names: Mapping[str
 
 
 def _newest(lake: Lake, table: str, files: Iterable[Key], names: Mapping[str, str]) -> pa.Table:
-    """Return the latest rows of renamed campaigns and of their machines."""
     kept = [*files]
     last: dict[tuple[str | None, ...], int] = {}
     rows = lake.tables(table)

@@ -15,6 +15,10 @@ FLAG: Final = pa.bool_()
 TIME: Final = pa.timestamp("us", tz="UTC")
 
 
+def _of(kind: pa.DataType, *names: str) -> list[tuple[str, pa.DataType]]:
+    return [(name, kind) for name in names]
+
+
 def _table(*columns: tuple[str, pa.DataType], required: str) -> pa.Schema:
     names = set(required.split())
     return pa.schema([pa.field(name, kind, nullable=name not in names) for name, kind in columns])
@@ -22,24 +26,16 @@ def _table(*columns: tuple[str, pa.DataType], required: str) -> pa.Schema:
 
 # What was tested and how. A sidecar, a server's own configuration, a path and campaign.yaml may all set these.
 CONFIGURATION: Final[tuple[tuple[str, pa.DataType], ...]] = (
-    ("product", TEXT),
-    ("product_version", TEXT),
-    ("protocol", TEXT),
-    ("backend", TEXT),
-    ("backend_version", TEXT),
+    *_of(TEXT, "product", "product_version", "protocol", "backend", "backend_version"),
     ("threading", TEXT),  # single | multi
     ("threads", pa.int32()),
     ("packet_queue_size", COUNT),
     ("ha_mode", TEXT),  # none | hot-standby | load-balancing | passive-backup
-    ("scenario", TEXT),
-    ("testbed", TEXT),
+    *_of(TEXT, "scenario", "testbed"),
 )
 
 CAMPAIGNS: Final = _table(
-    ("campaign", TEXT),
-    ("batch", TEXT),
-    ("title", TEXT),
-    ("description", TEXT),
+    *_of(TEXT, "campaign", "batch", "title", "description"),
     ("started_on", pa.date32()),
     ("source_url", TEXT),
     ("discard_lowest", pa.int32()),  # number of runs that the method leaves out at each end
@@ -52,37 +48,28 @@ CAMPAIGNS: Final = _table(
 )
 
 TRIALS: Final = _table(
-    ("trial_id", TEXT),
-    ("batch", TEXT),
-    ("campaign", TEXT),
+    *_of(TEXT, "trial_id", "batch", "campaign"),
     ("source_path", TEXT),  # relative to the campaign's folder, with forward slashes
     ("source_sha256", TEXT),
     ("context_path", TEXT),  # folder without what other columns say, if a better source describes the set-up
     ("name_words", TEXT),  # words of banner, file and else folder that describe the set-up
     ("report_index", pa.int32()),  # 0 for the first report of a file
     ("source_line", pa.int32()),  # where the report begins, from 1
-    ("tool", TEXT),
-    ("tool_version", TEXT),
-    ("command", TEXT),
+    *_of(TEXT, "tool", "tool_version", "command"),
     ("method", TEXT),  # the generator's load options in one canonical form, without rate and target
     *CONFIGURATION,
-    ("host_id", TEXT),
-    ("server_config_id", TEXT),
+    *_of(TEXT, "host_id", "server_config_id"),
     ("repetition", pa.int32()),
     ("offered_rate", NUMBER),
     ("achieved_rate", NUMBER),  # as the tool reports it
     ("rate_unit", TEXT),
     ("sent", COUNT),  # all packets of all exchanges
-    ("received", COUNT),
-    ("dropped", COUNT),
-    ("malformed", COUNT),
+    *_of(COUNT, "received", "dropped", "malformed"),
     ("duration_s", NUMBER),  # the period in which load was offered
     ("drop_time_s", NUMBER),  # of the first exchange
-    ("drop_time_second_s", NUMBER),
-    ("wait_s", NUMBER),
+    *_of(NUMBER, "drop_time_second_s", "wait_s"),
     ("clients", COUNT),
-    ("started_at", TIME),
-    ("ended_at", TIME),
+    *_of(TIME, "started_at", "ended_at"),
     ("exit_code", pa.int32()),
     ("completed", FLAG),  # the final report is complete and nobody interrupted the trial
     ("server_wiped", FLAG),  # the server had no leases when the trial began
@@ -95,36 +82,23 @@ TRIALS: Final = _table(
 )
 
 EXCHANGES: Final = _table(
-    ("trial_id", TEXT),
-    ("batch", TEXT),
-    ("exchange", TEXT),
+    *_of(TEXT, "trial_id", "batch", "exchange"),
     ("position", pa.int32()),  # 0 for the first exchange of the protocol
-    ("sent", COUNT),
-    ("received", COUNT),
-    ("drops", COUNT),
+    *_of(COUNT, "sent", "received", "drops"),
     ("drop_ratio", NUMBER),
     ("drop_ratio_printed", TEXT),  # the percentage as printed, with its precision
-    ("orphans", COUNT),
-    ("rejected", COUNT),
-    ("non_unique", COUNT),
-    ("collected", COUNT),
-    ("min_delay_ms", NUMBER),
-    ("avg_delay_ms", NUMBER),
-    ("max_delay_ms", NUMBER),
-    ("stdev_delay_ms", NUMBER),
+    *_of(COUNT, "orphans", "rejected", "non_unique", "collected"),
+    *_of(NUMBER, "min_delay_ms", "avg_delay_ms", "max_delay_ms", "stdev_delay_ms"),
     required="trial_id batch exchange position",
 )
 
 INTERVALS: Final = _table(
-    ("trial_id", TEXT),
-    ("batch", TEXT),
+    *_of(TEXT, "trial_id", "batch"),
     ("position", pa.int32()),  # 0 for the first interim line of the report
     ("t_s", NUMBER),  # nominal end of the interval since the start: interim lines carry no clock
     ("exchange", TEXT),
     ("sent", COUNT),  # cumulative, as printed
-    ("received", COUNT),
-    ("drops", COUNT),
-    ("rejected", COUNT),
+    *_of(COUNT, "received", "drops", "rejected"),
     ("interval_sent", COUNT),  # since the line before
     ("interval_received", COUNT),
     ("interval_drops", COUNT),  # negative if packets in flight arrived after all
@@ -133,14 +107,11 @@ INTERVALS: Final = _table(
 
 OBSERVATIONS: Final = _table(
     ("trial_id", TEXT),  # null for a separate file: the models match it to trials, by time or by `beside`
-    ("batch", TEXT),
-    ("campaign", TEXT),
-    ("source_path", TEXT),
+    *_of(TEXT, "batch", "campaign", "source_path"),
     ("beside", TEXT),  # path, without ending, of the output that a separate file belongs to
     ("moment", TEXT),  # before | after | null, of a snapshot without a clock
     ("observed_at", TIME),
-    ("host", TEXT),
-    ("metric", TEXT),
+    *_of(TEXT, "host", "metric"),
     ("label", TEXT),  # which exchange, interface or process the value belongs to
     ("t_s", NUMBER),  # since the start of the trial
     ("value", NUMBER),
@@ -149,69 +120,42 @@ OBSERVATIONS: Final = _table(
 )
 
 HOSTS: Final = _table(
-    ("host_id", TEXT),
-    ("batch", TEXT),
-    ("campaign", TEXT),
-    ("source_path", TEXT),
-    ("name", TEXT),
-    ("architecture", TEXT),
-    ("cpu_model", TEXT),
-    ("cpu_vendor", TEXT),
+    *_of(TEXT, "host_id", "batch", "campaign", "source_path", "name", "architecture", "cpu_model", "cpu_vendor"),
     ("cpu_sockets", pa.int32()),
     ("cpu_cores", pa.int32()),  # physical, over all sockets
     ("cpu_threads", pa.int32()),  # logical, over all sockets
     ("cpu_mhz", NUMBER),
     ("memory_bytes", COUNT),
-    ("nic_model", TEXT),
-    ("nic_driver", TEXT),
+    *_of(TEXT, "nic_model", "nic_driver"),
     ("nic_speed_mbps", NUMBER),
-    ("disks", TEXT),
-    ("os_name", TEXT),
-    ("os_version", TEXT),
-    ("kernel", TEXT),
-    ("virtualisation", TEXT),
+    *_of(TEXT, "disks", "os_name", "os_version", "kernel", "virtualisation"),
     ("packages", pa.map_(TEXT, TEXT)),
     ("facts", TEXT),  # everything else that was found, as JSON
     required="host_id batch campaign source_path",
 )
 
 SERVER_CONFIGS: Final = _table(
-    ("server_config_id", TEXT),
-    ("batch", TEXT),
-    ("campaign", TEXT),
-    ("source_path", TEXT),
-    ("source_sha256", TEXT),
-    ("product", TEXT),
-    ("product_version", TEXT),
-    ("protocol", TEXT),
-    ("backend", TEXT),
+    *_of(TEXT, "server_config_id", "batch", "campaign", "source_path", "source_sha256", "product", "product_version"),
+    *_of(TEXT, "protocol", "backend"),
     ("backend_persistent", FLAG),
     ("threading", TEXT),
     ("threads", pa.int32()),
     ("packet_queue_size", COUNT),
-    ("ha_mode", TEXT),
-    ("ha_server_name", TEXT),
-    ("ha_role", TEXT),
-    ("ha_peers", pa.int32()),
-    ("subnets", pa.int32()),
-    ("pools", pa.int32()),
+    *_of(TEXT, "ha_mode", "ha_server_name", "ha_role"),
+    *_of(pa.int32(), "ha_peers", "subnets", "pools"),
     ("pool_addresses", NUMBER),  # a double, because DHCPv6 pools do not fit an integer
     ("prefix_pools", pa.int32()),
     ("prefix_pool_prefixes", NUMBER),
-    ("reservations", pa.int32()),
-    ("client_classes", pa.int32()),
+    *_of(pa.int32(), "reservations", "client_classes"),
     ("hooks", pa.list_(TEXT)),
-    ("valid_lifetime_s", NUMBER),
-    ("renew_timer_s", NUMBER),
-    ("rebind_timer_s", NUMBER),
+    *_of(NUMBER, "valid_lifetime_s", "renew_timer_s", "rebind_timer_s"),
     ("socket_type", TEXT),
     ("settings", TEXT),  # the whole configuration as JSON, secrets masked
     required="server_config_id batch campaign source_path source_sha256 product",
 )
 
 RAW_FILES: Final = _table(
-    ("campaign", TEXT),
-    ("batch", TEXT),
+    *_of(TEXT, "campaign", "batch"),
     ("scope", TEXT),  # the campaign of the folder; a sidecar may have named another
     ("place", TEXT),  # path of that folder on disk when the file was read
     ("source_path", TEXT),
@@ -227,27 +171,18 @@ RAW_FILES: Final = _table(
 )
 
 REJECTS: Final = _table(
-    ("campaign", TEXT),
-    ("batch", TEXT),
-    ("source_path", TEXT),
-    ("source_sha256", TEXT),
+    *_of(TEXT, "campaign", "batch", "source_path", "source_sha256"),
     ("line", pa.int32()),
-    ("reason", TEXT),
-    ("hint", TEXT),
+    *_of(TEXT, "reason", "hint"),
     required="campaign batch source_path reason hint",
 )
 
 # A figure as printed in a published document; the columns that a figures file may have, and its location in the file.
 FIGURES: Final = _table(
     ("figure_id", TEXT),  # within its file: as given, else a digest of the figure
-    ("batch", TEXT),
-    ("campaign", TEXT),
-    ("source_path", TEXT),
-    ("source_sha256", TEXT),
+    *_of(TEXT, "batch", "campaign", "source_path", "source_sha256"),
     ("line", pa.int32()),
-    ("source_id", TEXT),
-    ("source_title", TEXT),
-    ("source_publisher", TEXT),
+    *_of(TEXT, "source_id", "source_title", "source_publisher"),
     ("source_date", TEXT),  # as far as known: a year, a month, a day
     ("source_url", TEXT),
     ("location", TEXT),  # where in the source
@@ -257,25 +192,19 @@ FIGURES: Final = _table(
     ("ip_version", pa.int32()),
     ("transport", TEXT),
     ("osi_layer", pa.int32()),
-    ("scenario_detail", TEXT),
-    ("metric", TEXT),
+    *_of(TEXT, "scenario_detail", "metric"),
     ("value", NUMBER),
     ("unit", TEXT),
     ("qualifier", TEXT),  # exact | approx | at_least | at_most | greater_than | less_than
-    ("repetitions", pa.int32()),
-    ("discard_lowest", pa.int32()),
-    ("discard_highest", pa.int32()),
+    *_of(pa.int32(), "repetitions", "discard_lowest", "discard_highest"),
     ("loss_limit_ratio", NUMBER),
     ("loss_basis", TEXT),
-    ("drop_time_s", NUMBER),
-    ("offered_rate", NUMBER),
+    *_of(NUMBER, "drop_time_s", "offered_rate"),
     ("offered_rate_unit", TEXT),
     ("duration_s", NUMBER),
-    ("tool", TEXT),
-    ("tool_version", TEXT),
+    *_of(TEXT, "tool", "tool_version"),
     ("evidence_kind", TEXT),  # measured | vendor_claim | hearsay | ...
-    ("quality_flag", TEXT),
-    ("note", TEXT),
+    *_of(TEXT, "quality_flag", "note"),
     required="figure_id batch campaign source_path source_sha256 line source_id location metric value unit",
 )
 

@@ -51,10 +51,9 @@ class Kept:
             self._kept[item] = (campaign, path), place
             if place.sha256:
                 recognise(item, self._content(place)[:HEAD_BYTES])
-                continue
-            if place.format in set(Kind):  # it keeps its kind
+            elif place.format in set(Kind):  # it keeps its kind
                 item.kind = Kind(place.format)
-            if item.kind is Kind.UNREADABLE:
+            if not place.sha256 and item.kind is Kind.UNREADABLE:
                 item.reject = self._refused[campaign, path]
         for items in by_scope(found.values()).values():
             adopt(items)
@@ -64,8 +63,7 @@ class Kept:
         """Return the bytes of a file of `survey` and its mtime in us; raise Unreadable as for a file on disk."""
         key, place = self._kept[item]
         if not place.sha256:
-            reject = self._refused[key]
-            raise Unreadable(reject.reason, reject.hint)
+            raise Unreadable(self._refused[key].reason, self._refused[key].hint)
         data = self._content(place)
         if len(data) > limit:
             raise too_large(len(data), limit)

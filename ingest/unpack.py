@@ -4,13 +4,11 @@ import csv
 import hashlib
 import os
 from collections.abc import Iterable
-from itertools import groupby
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-import pyarrow as pa
-
-from dropline.ingest.lake import Key, Lake, Place
+from dropline.ingest.lake import Key, Lake
 from dropline.progress import Progress, unseen
 
 FOLDER: Final = "raw"
@@ -26,33 +24,32 @@ _STRANGE: Final = frozenset('/\\:*?"<>|%')
 def unpack(lake: Lake, folder: Path, *, progress: Progress = unseen) -> int:
     """Write the current version of every stored raw file to `folder`/raw/<campaign>/<source_path>; return the number.
 
-    The index, INDEX in `folder`, maps each file to its path; the path is empty if the bytes could not be read.
+    INDEX in `folder` has the path of each; it is empty if the bytes could not be read.
     """
     with lake.reading():
         places = lake.places()
         targets = file_names(key for key, place in places.items() if place.sha256)
         ordered = sorted(targets, key=lambda key: places[key][:5])
-        done = 0
-        for of, keys in groupby(ordered, key=lambda key: (places[key].file, places[key].row_group)):
-            contents = lake.contents(*of)
-            for key in keys:
-                progress(done, len(ordered))
-                _write(folder / FOLDER / targets[key], contents[places[key].row], places[key])
-                done += 1
-    with (folder / INDEX).open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file)
+        contents = lru_cache(maxsize=1)(lake.contents)
+        for done, key in enumerate(ordered):
+            progress(done, len(ordered))
+            place, file = places[key], folder / FOLDER / targets[key]
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with file.open("xb") as opened:  # fails if the file system considers two names equal
+                opened.write(contents(place.file, place.row_group)[place.row].as_buffer())
+            if place.modified_us:
+                os.utime(file, ns=(place.modified_us * 1000,) * 2)
+    with (folder / INDEX).open("w", encoding="utf-8", newline="") as index:
+        rows = csv.writer(index)
         rows.writerow(_COLUMNS)
         for key, place in sorted(places.items()):
             named = f"{FOLDER}/{targets[key]}" if key in targets else ""
             rows.writerow([*key, place.sha256, place.format, place.status, named])
-    return done
+    return len(ordered)
 
 
 def file_names(keys: Iterable[Key]) -> dict[Key, str]:
-    """Return a relative path for each campaign and source_path, escaped if it is not safe.
-
-    All paths are distinct, none leaves its folder, and none is a prefix folder of another.
-    """
+    """Return a safe relative path for each campaign and source_path; none is a folder of another."""
     paths = {key: "/".join(map(_harmless, (key[0], *key[1].split("/")))) for key in keys}
     folders = {str(folder) for path in paths.values() for folder in PurePosixPath(path).parents}
     return {key: f"{path}%" if path in folders else path for key, path in paths.items()}
@@ -70,11 +67,3 @@ def _harmless(name: str) -> str:
 
 def _escaped(char: str) -> str:
     return "".join(f"%{byte:02X}" for byte in char.encode())
-
-
-def _write(file: Path, content: pa.BinaryScalar, place: Place) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("xb") as opened:  # fails if the file system considers two names equal
-        opened.write(content.as_buffer())
-    if place.modified_us:
-        os.utime(file, ns=(place.modified_us * 1000,) * 2)

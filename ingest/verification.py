@@ -55,16 +55,13 @@ class Verified:
         lines = [fault.text() for fault in self.faults]
         lines += [f"set aside  {place}: ingest its files again, then build" for place in self.set_aside]
         faults = counted(len(self.faults), "fault", "faults") if self.faults else "no faults"
-        lines.append(f"{counted(self.batches, 'batch', 'batches')} verified, {faults}")
-        return "\n".join(map(printable, lines))
+        return "\n".join(map(printable, [*lines, f"{counted(self.batches, 'batch', 'batches')} verified, {faults}"]))
 
 
 def verify(home: Home, *, set_aside: bool = False, progress: Progress = unseen) -> Verified:
     """Read everything in `home` and report what differs from what was written; ingests and builds may continue.
 
-    Checks every file against the log (size, SHA-256), every stored raw file against its own SHA-256, rows against their
-    trials and files, and the published warehouse against the lake. With `set_aside`, damaged batches are taken out of
-    force and moved to lake/damaged.
+    With `set_aside`, damaged batches are taken out of force and moved to lake/damaged.
     """
     lake, told = Lake(home.lake), Verified()
     with lake.reading():
@@ -101,15 +98,13 @@ def _wrong(file: Path, sha256: str, written_bytes: int | None = None) -> str:
         size_bytes = file.stat().st_size
         if written_bytes not in {None, size_bytes}:
             return f"{size_bytes:,} bytes, where {written_bytes:,} were written"
-        if sha256 not in {"", sha256_of(file)}:
-            return "its bytes are not those that were written: the SHA-256 differs"
+        is_same = sha256 in {"", sha256_of(file)}
+        return "" if is_same else "its bytes are not those that were written: the SHA-256 differs"
     except OSError as error:
         return reason(error)
-    return ""
 
 
 def _entries(folder: Path) -> tuple[list[Entry], list[Fault]]:
-    """Return the entries in force, and the faults of others."""
     read: list[Entry] = []
     wrong: list[Fault] = []
     for name in log.names(folder):
@@ -123,10 +118,8 @@ def _entries(folder: Path) -> tuple[list[Entry], list[Fault]]:
 def _set_aside(lake: Lake, name: str, entry: Entry | None) -> Iterator[Path]:
     """Take an entry out of force, and yield the new place of its files; if a bucket has it, it is fetched again."""
     if lake.bucket():  # which has undamaged copies
-        for part in entry.files.values() if entry else ():
-            (lake.root / part.path).unlink(missing_ok=True)
-        if not entry:
-            (lake.root / "log" / name).unlink()
+        for path in [part.path for part in entry.files.values()] if entry else [f"log/{name}"]:
+            (lake.root / path).unlink(missing_ok=True)
         lake.pull()
         return
     aside = lake.root / "damaged"
@@ -138,7 +131,6 @@ def _set_aside(lake: Lake, name: str, entry: Entry | None) -> Iterator[Path]:
 
 
 def _contradictions(root: Path, entry: Entry) -> Iterator[Fault]:
-    """Yield inconsistencies in an entry whose files match the log."""
     wrong: dict[str, list[str]] = defaultdict(list)
     with views.opened({table: [root / part.path] for table, part in entry.files.items()}) as connection:
         found = connection.execute(views.sql("contradictions"), {"batches": list(entry.batches)})
@@ -151,7 +143,6 @@ def _contradictions(root: Path, entry: Entry) -> Iterator[Fault]:
 
 
 def _around(home: Home, batches: Iterable[str]) -> Iterator[Fault]:
-    """Yield faults outside the lake: findings, the warehouse, the marker of a backup."""
     # Read the log last: meanwhile a build or the gate may have processed new commits.
     findings = sorted((home.quality / "findings").glob("lake-*.parquet"))
     built = yield from _warehouse(home.warehouse)
@@ -185,8 +176,7 @@ def _warehouse(file: Path) -> Generator[Fault, None, list[str]]:
             names = "select table_name from duckdb_tables() where database_name = 'warehouse'"
             for (name,) in connection.execute(names).fetchall():
                 connection.execute(f'select bit_xor(hash(rows)) from warehouse."{name}" as rows')  # noqa: S608 - ours
-            rows = connection.execute("select unnest(lake_batches) from warehouse.build_info").fetchall()
-            built = [batch for (batch,) in rows]
+            [(built,)] = connection.execute("select lake_batches from warehouse.build_info").fetchall()
     except duckdb.Error as error:
         yield Fault(file, f"cannot be read ({str(error).splitlines()[0]})", "type `dropline build` to publish it again")
     return built

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final, Self
 
@@ -55,7 +54,12 @@ def run(words: Sequence[str], limit_s: float) -> Done:
 
 def _started(words: Sequence[str], output: IO[bytes] | int) -> subprocess.Popen[bytes]:
     # Python swallows what a signal's handler raises within a fork, so a signal waits until the fork is done.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
+    before, parent = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING), os.getpid()
+
+    def begin() -> None:
+        end_with_parent(signal.SIGTERM, parent)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
     try:
         return subprocess.Popen(  # noqa: S603 - the user's own command
             words,
@@ -63,15 +67,10 @@ def _started(words: Sequence[str], output: IO[bytes] | int) -> subprocess.Popen[
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            preexec_fn=partial(_begin, os.getpid(), before),
+            preexec_fn=begin,
         )
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _begin(parent: int, signals: set[signal.Signals | int]) -> None:
-    end_with_parent(signal.SIGTERM, parent)
-    signal.pthread_sigmask(signal.SIG_SETMASK, signals)
 
 
 @contextmanager
@@ -136,24 +135,19 @@ class Hooks:
             raise HookFailed(f"serve: {how}{_last_lines(self._log.read_bytes())}")
 
     def _wait(self, answers: Callable[[], bool]) -> None:
-        """Wait until the server is ready; raise HookFailed if it exits or takes too long."""
-        deadline = time.monotonic() + self._server.limit_s
-        while not self._is_ready(answers):
+        limit_s, ready = self._server.limit_s, self._filled(self._server.ready or "")
+        deadline, words = time.monotonic() + limit_s, _words(ready, self._server.host)
+        while not (run(words, limit_s).exit_code == 0 if ready else answers()):
             self.see_alive()
             if time.monotonic() > deadline:
                 said = _last_lines(self._log.read_bytes()) if self._process else ""
-                raise HookFailed(f"ready: the server did not answer within {self._server.limit_s:g} s{said}")
+                raise HookFailed(f"ready: the server did not answer within {limit_s:g} s{said}")
             time.sleep(0.2)
         self.see_alive()
 
     @property
     def _log(self) -> Path:
         return self._folder / ".server.log"
-
-    def _is_ready(self, answers: Callable[[], bool]) -> bool:
-        if not self._server.ready:
-            return answers()
-        return run(_words(self._filled(self._server.ready), self._server.host), self._server.limit_s).exit_code == 0
 
     def _filled(self, command: str) -> str:
         return command.replace("{folder}", shlex.quote(str(self._folder)))
@@ -178,7 +172,6 @@ def _last_lines(output: bytes) -> str:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Terminate a process and its group, then kill it if necessary."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
             os.killpg(process.pid, number)
@@ -202,31 +195,31 @@ class Snapshot:
 
     @classmethod
     def take(cls, server: int | None, generator: Sequence[str] = ()) -> Self:
-        """Read /proc; `server` is a process in the server's network namespace and process group.
-
-        `generator` is the command that prints the UDP counters of the generator's machine, if they are needed.
-        """
+        """Read /proc; `server` is in its network namespace and process group, `generator` prints UDP counters."""
         network = Path(f"/proc/{server}/net")
         texts = {"server": text_of(network / "snmp") + text_of(network / "snmp6")} if server else {}
         if generator:
             texts["generator"] = run(generator, PATIENCE_S).output.decode("utf-8", "replace")
         jiffies = dict(zip(_CPU_STATES, map(int, text_of(Path("/proc/stat")).split("\n")[0].split()[1:]), strict=False))
-        return cls(
-            text_of(Path("/proc/loadavg")).strip(),
-            jiffies,
-            {role: _udp_counters(text) for role, text in texts.items()},
-            {"sk_drops": _socket_drops(network), "server_cpu_s": _cpu_s(server)} if server else {},
-        )
+        udp, of_server = {role: _udp_counters(text) for role, text in texts.items()}, dict[str, float]()
+        if server:
+            sockets = (line for name in ("udp", "udp6") for line in text_of(network / name).splitlines()[1:])
+            drops = sum(int(line.split()[-1]) for line in sockets)
+            of_server = {"sk_drops": drops, "server_cpu_s": _cpu_s(server)}
+        return cls(text_of(Path("/proc/loadavg")).strip(), jiffies, udp, of_server)
 
     def until(self, after: Self) -> dict[str, Any]:
         """Return the sidecar's fields for the time between two snapshots."""
+        cpus = text_of(Path("/proc/cpuinfo")).splitlines()
+        clocks = [float(line.partition(":")[2]) for line in cpus if line.startswith("cpu MHz")]
+        zones = [text_of(zone) for zone in Path("/sys/class/thermal").glob("thermal_zone*/temp")]
         said: dict[str, Any] = {
             "loadavg_before": self.loadavg,
             "host_cpu_jiffies": {name: after.jiffies[name] - value for name, value in self.jiffies.items()},
             "udp_delta": {role: after.udp[role] - counters for role, counters in self.udp.items()} or None,
             "rmem_default": int(text_of(Path("/proc/sys/net/core/rmem_default")) or 0) or None,
-            "cpu_mhz": _mean_mhz(),
-            "temperature_c": _hottest_c(),
+            "cpu_mhz": round(sum(clocks) / len(clocks), 1) if clocks else None,
+            "temperature_c": max((int(each) / 1000 for each in zones if each.strip().isdigit()), default=None),
         }
         said |= {name: round(after.of_server[name] - value, 2) for name, value in self.of_server.items()}
         return {name: value for name, value in said.items() if value is not None}
@@ -252,30 +245,10 @@ def _udp_counters(text: str) -> Counter[str]:
     return Counter({name: int(value) for name, value in pairs if name.endswith(_UDP_COUNTERS)})
 
 
-def _socket_drops(network: Path) -> int:
-    sockets = (line for name in ("udp", "udp6") for line in text_of(network / name).splitlines()[1:])
-    return sum(int(line.split()[-1]) for line in sockets)
-
-
 def _cpu_s(server: int) -> float:
-    """Return the processor time of the server's process group."""
     total = 0
     for stat in Path("/proc").glob("[0-9]*/stat"):
         fields = text_of(stat).rpartition(")")[2].split()
         if fields and int(fields[2]) == server:
             total += int(fields[11]) + int(fields[12])
     return total / _TICKS_PER_S
-
-
-def _mean_mhz() -> float | None:
-    clocks = [
-        float(line.partition(":")[2])
-        for line in text_of(Path("/proc/cpuinfo")).splitlines()
-        if line.startswith("cpu MHz")
-    ]
-    return round(sum(clocks) / len(clocks), 1) if clocks else None
-
-
-def _hottest_c() -> float | None:
-    zones = [text_of(zone) for zone in Path("/sys/class/thermal").glob("thermal_zone*/temp")]
-    return max((int(each) / 1000 for each in zones if each.strip().isdigit()), default=None)

@@ -5,6 +5,7 @@ import os
 import shlex
 import shutil
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -48,9 +49,8 @@ def _of_plan(plan: Plan) -> Iterator[Finding]:
     for name in plan.configurations:
         server = plan.server_of(name)
         if not (server.reset or server.serve or server.start):
-            yield Finding(
-                f"Nothing resets {name}", "leases and caches of earlier trials stay: later runs differ from the first"
-            )
+            effect = "leases and caches of earlier trials stay: later runs differ from the first"
+            yield Finding(f"Nothing resets {name}", effect)
     if plan.trial_s < _SHORT_TRIAL_S:
         yield Finding(f"Trials last {plan.trial_s:g} s", "they miss what a server does now and then, such as writing")
     if "-R" not in generator.arguments and generator.tool == "perfdhcp":
@@ -59,14 +59,11 @@ def _of_plan(plan: Plan) -> Iterator[Finding]:
         yield Finding("dnsblast sends each second's queries at once", "socket buffers too small for them lose the rest")
         yield Finding("dnsblast does not read the answers", "a server that refuses every query seems to be fast")
         if generator.host == plan.server.host and not any("netns" in command for command in commands):
-            yield Finding(
-                "dnsblast shares its UDP counters with the server",
-                "answers after its last line are not known and count as lost: a lower bound",
-            )
+            effect = "answers after its last line are not known and count as lost: a lower bound"
+            yield Finding("dnsblast shares its UDP counters with the server", effect)
 
 
 def _of_configurations(plan: Plan, beside: Path) -> Iterator[Finding]:
-    """Compare what a build will know about the configurations."""
     known: dict[str, str] = {}
     for name, configuration in plan.configurations.items():
         told = plan.defaults_of(name)
@@ -75,14 +72,11 @@ def _of_configurations(plan: Plan, beside: Path) -> Iterator[Finding]:
                 told |= {column: value for column, value in server.parse(data).items() if column in FIELDS}
         other = known.setdefault(json.dumps(told, sort_keys=True, default=str), name)
         if other != name:
-            yield Finding(
-                f"{other} and {name} have the same `defaults`",
-                "a build takes them for one configuration: give each a `scenario`",
-            )
+            effect = "a build takes them for one configuration: give each a `scenario`"
+            yield Finding(f"{other} and {name} have the same `defaults`", effect)
 
 
 def _of_leases(plan: Plan, beside: Path) -> Iterator[Finding]:
-    """Compare the leases each Kea can give with the expected clients, and look for existing leases."""
     clients = next((int(n) for option, n in pairwise(plan.generator.arguments) if option == "-R" and n.isdigit()), 1)
     for name, configuration in plan.configurations.items():
         server = plan.server_of(name)
@@ -92,25 +86,20 @@ def _of_leases(plan: Plan, beside: Path) -> Iterator[Finding]:
                 continue
             found = kea.parse(data)
             if found["pool_addresses"] and found["pool_addresses"] < clients:
-                yield Finding(
-                    f"{name}: {clients:,} clients for {found['pool_addresses']:,.0f} addresses",
-                    "the pool fills up, and then requests fail that a larger pool would serve",
-                )
+                effect = "the pool fills up, and then requests fail that a larger pool would serve"
+                yield Finding(f"{name}: {clients:,} clients for {found['pool_addresses']:,.0f} addresses", effect)
             (settings,) = json.loads(found["settings"]).values()
             path = str(settings.get("lease-database", {}).get("name", ""))
             leases = len(_read(server.host, path).splitlines()) - 1 if path and path not in emptied else 0
             if leases > 0:
+                what = f"{name}: {leases:,} leases are left in {path}, and neither `stop` nor `reset` removes them"
                 yield Finding(
-                    f"{name}: {leases:,} leases are left in {path}, and neither `stop` nor `reset` removes them",
-                    "the pool is partly full, and clients get their old leases back: unlike at a new site",
+                    what, "the pool is partly full, and clients get their old leases back: unlike at a new site"
                 )
 
 
 def _of_machine(host: str | None) -> Iterator[Finding]:
-    def read(path: str) -> str:
-        return _read(host, path)
-
-    where = host or "This machine"
+    read, where = partial(_read, host), host or "This machine"
     governor = read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").strip()
     if governor not in ("", "performance"):
         effect = "the clock speed follows the load: figures depend on what ran before"

@@ -47,11 +47,9 @@ class Outcome:
 
     def text(self) -> str:
         """Return the result as text, one line per configuration and loss goal."""
-        lines = [_sentence(each) for each in self.found] or ["no run is complete"]
-        lines += self.remarks
-        if self.why_early:
-            lines.append(f"{self.why_early}; run it again to continue")
-        return "\n".join([*lines, f"The campaign is in {self.folder}"])
+        lines = [*map(_sentence, self.found)] or ["no run is complete"]
+        early = [f"{self.why_early}; run it again to continue"] if self.why_early else []
+        return "\n".join([*lines, *self.remarks, *early, f"The campaign is in {self.folder}"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +70,8 @@ class Seen:
 
     def text(self) -> str:
         """Return the progress in one line."""
-        found = ", ".join(
-            f"{goal} between {' and '.join(f'{rate:,.0f}' if rate else '?' for rate in ends)}"
-            for goal, ends in self.brackets.items()
-        )
+        told = {goal: [f"{rate:,.0f}" if rate else "?" for rate in ends] for goal, ends in self.brackets.items()}
+        found = ", ".join(f"{goal} between {' and '.join(ends)}" for goal, ends in told.items())
         left = "" if self.left_s is None else f", {self.left_s / 60:.0f} min left"
         where = f"{self.configuration} run {self.repetition}"
         return f"{where}: {self.rate:,.0f}/s lost {100 * self.loss:.2f} %{self.flaw}, {found}{left}"
@@ -84,8 +80,7 @@ class Seen:
 def measure(plan: Plan, source: Path, folder: Path, say: Callable[[str], None], see: Callable[[Seen], None]) -> Outcome:
     """Carry out `plan`, read from the file `source`; store results in `folder`, and resume an earlier call there.
 
-    `say` is called with remarks, `see` with the progress after each trial.
-    Raises DroplineError after stopping all started processes; Ctrl-C stops them, too.
+    `say` gets remarks, `see` the progress after each trial. Raises DroplineError after stopping all started processes.
     """
     target = Folder(folder)
     with target.alone(), _ended_tidily() as asked:
@@ -119,7 +114,13 @@ class _Measurement:
             self._call("set_up")
             self._collect()
             try:
-                self._try_generator()
+                if self.folder.generator_limit() is None:  # measured once, at the end of the range
+                    highest = self.plan.rates.highest
+                    with self._hooks(next(iter(self.plan.configurations))).serving(self._answers):
+                        trial = self._tried(highest, _LIMIT_S)
+                    self.folder.keep_generator_limit(trial.sent_rate if trial and trial.is_limited else highest)
+                for remark in self._remarks():
+                    self.say(remark)
                 while todo := self._next_round():
                     for each in todo:
                         self._run(each)
@@ -128,12 +129,10 @@ class _Measurement:
         return Outcome(self.folder.root, self._judged(), why, self._remarks())
 
     def _call(self, hook: str) -> None:
-        """Run a command of the plan around everything, if there is one."""
         if command := getattr(self.plan, hook):
             shell(hook, command, self.plan.server.limit_s)
 
     def _collect(self) -> None:
-        """Collect the facts of each machine once."""
         script = files("dropline.ingest.machines") / "collect.sh"
         for name, host in self.plan.hosts.items():
             place = self.folder.root / "machine" / name
@@ -149,18 +148,7 @@ class _Measurement:
             )
             shell("collect.sh", there if host else here, limit_s=300)
 
-    def _try_generator(self) -> None:
-        """Measure once the highest rate that the generator can send, at the end of the range."""
-        if self.folder.generator_limit() is None:
-            highest = self.plan.rates.highest
-            with self._hooks(next(iter(self.plan.configurations))).serving(self._answers):
-                trial = self._tried(highest, _LIMIT_S)
-            self.folder.keep_generator_limit(trial.sent_rate if trial and trial.is_limited else highest)
-        for remark in self._remarks():
-            self.say(remark)
-
     def _highest(self) -> int:
-        """Return the upper end of the search: that of the range, or the generator's limit."""
         limit = self.folder.generator_limit() or math.inf
         return max(self.plan.rates.lowest, int(min(limit, self.plan.rates.highest)))
 
@@ -169,15 +157,18 @@ class _Measurement:
 
         All configurations continue until the last one is narrow, so that drift of the machine affects all alike.
         """
-        complete = self.folder.runs(self.plan)
-        for repetition in range(1, self.plan.runs.at_most + 1):
+        complete, runs = self.folder.runs(self.plan), self.plan.runs
+        for repetition in range(1, runs.at_most + 1):
             names = list(self.plan.configurations)
             if self.plan.order == "shuffled":
                 random.Random(f"{self.plan.seed} {repetition}").shuffle(names)  # noqa: S311 - no secret
             todo = [Run(name, repetition) for name in names if not self._is_complete(Run(name, repetition), complete)]
+            if todo and repetition > runs.at_least and len(todo) == len(names):
+                # More runs would not give a bound an interval.
+                found = [each for each in self._judged() if each.rate is not None]
+                return [] if all(each.width is not None and each.width <= runs.width for each in found) else todo
             if todo:
-                is_enough = repetition > self.plan.runs.at_least and len(todo) == len(names) and self._is_narrow()
-                return [] if is_enough else todo
+                return todo
         return []
 
     def _is_complete(self, each: Run, begun: list[Run]) -> bool:
@@ -189,26 +180,14 @@ class _Measurement:
     def _next_rate(self, each: Run) -> int | None:
         return next_rate(self._trials(each), self.plan.loss_goals, self._search(each))
 
-    def _is_narrow(self) -> bool:
-        """Return whether every interval is as narrow as requested; more runs would not give a bound an interval."""
-        return all(
-            each.rate is None or (each.width is not None and each.width <= self.plan.runs.width)
-            for each in self._judged()
-        )
-
     def _search(self, each: Run) -> Search:
         """Return the search plan of a run: centred on earlier results, with its own grid phase."""
-        found = [
-            (passing * exceeding) ** 0.5
-            for earlier in range(1, each.repetition)
-            for passing, exceeding in [bracket(self._trials(Run(each.configuration, earlier)), self.plan.loss_goals[0])]
-            if passing and exceeding
-        ]
+        earlier = (Run(each.configuration, repetition) for repetition in range(1, each.repetition))
+        brackets = (bracket(self._trials(run), self.plan.loss_goals[0]) for run in earlier)
+        found = [(passing * exceeding) ** 0.5 for passing, exceeding in brackets if passing and exceeding]
         phase = random.Random(f"{self.plan.seed} {each}").random()  # noqa: S311 - no secret
-        expected = median(found) if found else None
-        return Search(
-            self.plan.rates.lowest, self._highest(), self.plan.width, expected, phase, self.generator.can_send
-        )
+        expected, lowest = median(found) if found else None, self.plan.rates.lowest
+        return Search(lowest, self._highest(), self.plan.width, expected, phase, self.generator.can_send)
 
     def _run(self, each: Run) -> None:
         began = time.monotonic()
@@ -229,7 +208,6 @@ class _Measurement:
         return trial is not None and trial.achieved > 0
 
     def _tried(self, rate: int, duration_s: float) -> Trial | None:
-        """Run a trial that is not stored."""
         done = run(self._command(rate, duration_s), duration_s + _GRACE_S)
         return self.generator.read(done.output, rate, self.generator.sidecar(rate, duration_s, done.exit_code))
 
@@ -326,16 +304,15 @@ def _sentence(found: Capacity) -> str:
         return f"{name}above {low}/s: a run ended before its limit; raise `to`, or use a faster generator"
     if found.rate is None:
         return f"{name}below {high}/s: a run lost too much at its first rate; lower `from`, or see what disturbed it"
-    kind = "95 %" if found.is_confidence else "bracket"
-    return f"{name}{found.rate:,.0f}/s, {kind} [{low}, {high}]"
+    return f"{name}{found.rate:,.0f}/s, {'95 %' if found.is_confidence else 'bracket'} [{low}, {high}]"
 
 
 @contextmanager
 def _ended_tidily() -> Iterator[list[int]]:
     """Treat SIGTERM like Ctrl-C, so that all started processes are stopped; yield the signals so far.
 
-    Libraries swallow what a signal's handler raises within their callbacks, or raise an error of their own, so the
-    signals are also noted.
+    They are also noted, as libraries swallow what a signal's handler raises within their callbacks, or raise another
+    error.
     """
     seen: list[int] = []
 

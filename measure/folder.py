@@ -55,7 +55,12 @@ class Folder:
         """Write the files that describe the campaign; raise PlanError if the folder belongs to another plan."""
         kept = self.root / PLAN
         if kept.is_file():
-            self._stay_comparable(plan, kept)
+            earlier, now = (each.model_dump(exclude=_MAY_CHANGE) for each in (Plan.parse(kept), plan))
+            if changed := sorted(name for name in now if now[name] != earlier[name]):
+                raise PlanError(
+                    f"{self.root} was measured with another plan ({', '.join(changed)} changed), so new trials would "
+                    "not be comparable with the old ones; choose a new folder with --folder"
+                )
         elif self.root.is_dir() and any(self.root.iterdir()):
             raise PlanError(f"{self.root}: already holds something else; choose a new folder with --folder")
         self.root.mkdir(parents=True, exist_ok=True)
@@ -64,12 +69,11 @@ class Folder:
             folder = self.of(name)
             folder.mkdir(exist_ok=True)
             for file in configuration.files:
-                copied = folder / file.rpartition("/")[2]
+                own, copied = source.parent / file, folder / file.rpartition("/")[2]
                 if not copied.is_file():
-                    shutil.copyfile(source.parent / file, copied)
-                elif copied.read_bytes() != (source.parent / file).read_bytes():
-                    changed = source.parent / file
-                    raise PlanError(f"{changed} differs from what was measured before, {copied}; choose a new folder")
+                    shutil.copyfile(own, copied)
+                elif copied.read_bytes() != own.read_bytes():
+                    raise PlanError(f"{own} differs from what was measured before, {copied}; choose a new folder")
         said = {
             "campaign": plan.campaign,
             "title": plan.title,
@@ -80,15 +84,6 @@ class Folder:
             "ignore": [PLAN, _LIMIT, "*.broken", f"*{_UNFINISHED}/"],
         }
         self._write(CAMPAIGN, yaml.safe_dump({k: v for k, v in said.items() if v}, sort_keys=False).encode())
-
-    def _stay_comparable(self, plan: Plan, kept: Path) -> None:
-        earlier = Plan.parse(kept).model_dump(exclude=_MAY_CHANGE)
-        now = plan.model_dump(exclude=_MAY_CHANGE)
-        if changed := sorted(name for name in now if now[name] != earlier[name]):
-            raise PlanError(
-                f"{self.root} was measured with another plan ({', '.join(changed)} changed), so new trials would not "
-                "be comparable with the old ones; choose a new folder with --folder"
-            )
 
     def of(self, configuration: str) -> Path:
         """Return the folder of a configuration's files."""

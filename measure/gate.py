@@ -41,9 +41,9 @@ class Verdict(IntEnum):
 class Pair(NamedTuple):
     """A candidate compared with its baseline: the ratio of their rates, its 95 % interval, its corrected p value.
 
-    Where one ramp ended too soon, there is only one end of the interval. `width_by_steps` is the part of the interval's
-    width, on the log scale, that comes from the distance of the steps, which more runs do not narrow. `outliers` are
-    the runs that do not count, because they failed far below the others.
+    Where one ramp ended too soon, the interval has one end. `width_by_steps` is the part of its width, on the log
+    scale, that comes from the distance of the steps, which more runs do not narrow; `outliers` are runs that failed
+    early, not counted.
     """
 
     configuration: str
@@ -102,8 +102,7 @@ def parsed(condition: str) -> float:
 def judge(ask: Ask, baseline: str, candidate: str | None, drop: float, goal: str | None) -> list[Judged]:
     """Compare every configuration of the candidate with the same one of the baseline; raise CannotTell.
 
-    Both are versions or campaigns; the default candidate is the campaign measured last, the default goal the unit's
-    usual one.
+    Both are versions or campaigns; the default candidate was measured last, the default goal is the unit's usual one.
     """
     _require(goal)
     candidate = candidate or newest(ask, baseline)
@@ -164,9 +163,8 @@ def exit_code(judged: Iterable[Judged]) -> int:
 
 def markdown(judged: Sequence[Judged], condition: str) -> str:
     """Return a Markdown table for a pull request."""
-    rows = [
-        f"| {each.pair.configuration} | {each.pair.runs} | {each.pair.baseline_runs} | {each.says} |" for each in judged
-    ]
+    cells = ((each.pair.configuration, each.pair.runs, each.pair.baseline_runs, each.says) for each in judged)
+    rows = [f"| {' | '.join(map(str, row))} |" for row in cells]
     head = ["| configuration | runs | baseline runs | verdict |", "|---|---|---|---|"]
     said = [each.says.partition(":")[0] for each in judged]
     told = ", ".join(f"{said.count(each)} {each}" for each in ("slower", "cannot tell", "passed") if each in said)
@@ -176,13 +174,8 @@ def markdown(judged: Sequence[Judged], condition: str) -> str:
 def junit(judged: Sequence[Judged], condition: str) -> str:
     """Return JUnit XML: a failure for each slower pair, a skipped test for each undecided one."""
     counts = {verdict: str(sum(each.verdict is verdict for each in judged)) for verdict in Verdict}
-    suite = ElementTree.Element(
-        "testsuite",
-        name=f"dropline gate: {condition}",
-        tests=str(len(judged)),
-        failures=counts[Verdict.SLOWER],
-        skipped=counts[Verdict.UNKNOWN],
-    )
+    counted = {"tests": str(len(judged)), "failures": counts[Verdict.SLOWER], "skipped": counts[Verdict.UNKNOWN]}
+    suite = ElementTree.Element("testsuite", {"name": f"dropline gate: {condition}", **counted})
     for each in judged:
         case = ElementTree.SubElement(suite, "testcase", classname="dropline.gate", name=each.pair.configuration)
         if each.verdict is not Verdict.PASSED:

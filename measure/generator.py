@@ -3,6 +3,7 @@
 import json
 import shlex
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -46,15 +47,9 @@ class Generator(ABC):
         losses = {basis: figures[f"loss_{basis}"] for basis in _LOSSES}
         if None in losses.values() or figures["achieved_rate"] is None:
             return None
-        return Trial(
-            rate,
-            losses,
-            figures["achieved_rate"],
-            errors=figures["error_ratio"] or 0,
-            is_limited=figures["is_generator_limited"],
-            is_unsustained=figures["is_unsustained"],
-            sent_rate=figures["send_rate"] or rate,
-        )
+        errors, sent_rate = figures["error_ratio"] or 0, figures["send_rate"] or rate
+        flaws = figures["is_generator_limited"], figures["is_unsustained"]
+        return Trial(rate, losses, figures["achieved_rate"], errors, *flaws, sent_rate)
 
     def can_send(self, rate: int) -> bool:
         """Return whether the generator works at a rate."""
@@ -106,8 +101,8 @@ class Dnsblast(Generator):
     def can_send(self, rate: int) -> bool:
         """Return whether dnsblast keeps going at a rate when it is behind.
 
-        Then it waits for (2^64 - queries behind) / rate seconds, as milliseconds in 32 bits: for days, or not at all if
-        that is negative.
+        Then it waits for (2^64 - queries behind) / rate seconds, as ms in 32 bits: for days, or not at all if that is
+        negative.
         """
         waits_ms = (1000 * ((2**64 - behind) // rate) % 2**32 for behind in (1, 3600 * rate))
         return all(wait == 0 or wait >= 2**31 for wait in waits_ms)
@@ -118,10 +113,9 @@ class Dnsblast(Generator):
         planned = sidecar["requests_planned"]
         if report is None or report.facts["sent"] != planned:
             return None
-        printed: dict[str, list[float]] = {
-            metric: [each.value for each in report.observations if each.metric == metric]
-            for metric in ("sent", "received", "reply_rate")
-        }
+        printed = defaultdict[str, list[float]](list)
+        for each in report.observations:
+            printed[each.metric].append(each.value)
         all_sent = printed["sent"].index(planned)
         reply_rate = printed["reply_rate"][all_sent]  # a mean since the start, rounded down, capped at the rate
         sending_s = 0 if reply_rate >= rate else printed["received"][all_sent] / (reply_rate + 1)

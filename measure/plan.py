@@ -4,6 +4,7 @@ import csv
 import re
 import shutil
 import subprocess
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -198,10 +199,9 @@ class Plan(_Strict):
             data = file.read(MAX_BYTES)
         try:
             contents, lines = read_yaml(data, str(path))
+            return cls.model_validate(contents)
         except CampaignError as error:
             raise PlanError(str(error)) from None
-        try:
-            return cls.model_validate(contents)
         except ValidationError as error:
             faults = [explain(fault, lines, str(path), cls) for fault in error.errors()]
             raise PlanError("\n".join(faults)) from None
@@ -211,13 +211,11 @@ class Plan(_Strict):
 def known_goals() -> dict[str, Goal]:
     """Return the warehouse's loss goals by name."""
     with _GOALS.open(encoding="utf-8") as file:
-        return {
-            row["loss_goal"]: Goal(
-                row["loss_goal"], float(row["loss_limit"]), row["loss_basis"], float(row["error_limit"])
-            )
-            for row in csv.DictReader(file)
-            if row["loss_limit"]
-        }
+        rows = [row for row in csv.DictReader(file) if row["loss_limit"]]
+    return {
+        row["loss_goal"]: Goal(row["loss_goal"], float(row["loss_limit"]), row["loss_basis"], float(row["error_limit"]))
+        for row in rows
+    }
 
 
 def begin(product: str, folder: Path) -> Path:
@@ -228,16 +226,11 @@ def begin(product: str, folder: Path) -> Path:
         raise PlanError(f"{folder}: is not empty; choose a new folder")
     shutil.copytree(_PLANS / product, folder, dirs_exist_ok=True)
     path = folder / FILE_NAME
-    text = path.read_text("utf-8")
-    path.write_text(re.sub(r"(?<=product_version: )[\d.]+", _installed(product), text), "utf-8")
-    return path
-
-
-def _installed(product: str) -> str:
-    """Return the version of the server on this machine, or `unknown`."""
-    try:
+    said = ""  # by the server on this machine
+    with suppress(OSError):
         done = subprocess.run(_VERSIONS[product], capture_output=True, text=True, check=False, timeout=10)  # noqa: S603 - from above
-    except OSError:
-        return "unknown"
-    found = re.search(r"\d+\.\d+\.\d+", done.stdout + done.stderr)
-    return found[0] if found else "unknown"
+        said = done.stdout + done.stderr
+    found = re.search(r"\d+\.\d+\.\d+", said)
+    text = re.sub(r"(?<=product_version: )[\d.]+", found[0] if found else "unknown", path.read_text("utf-8"))
+    path.write_text(text, "utf-8")
+    return path

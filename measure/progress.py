@@ -29,16 +29,13 @@ def shown(plan: Plan, folder: Path, home: Home) -> Iterator[Callable[[Seen], Non
     trials: list[dict[str, Any]] = []
     told = {"campaign": plan.campaign, "folder": str(folder), "pid": os.getpid(), "began_at": _now()}
 
-    def write() -> None:
+    def see(seen: Seen | None) -> None:
+        trials.extend([{**asdict(seen), "at": _now()}] if seen else [])
         half = path.with_name(f".{_FILE}.part")
         half.write_text(json.dumps({**told, "trials": trials[-_KEPT:]}))
         half.replace(path)
 
-    def see(seen: Seen) -> None:
-        trials.append({**asdict(seen), "at": _now()})
-        write()
-
-    write()
+    see(None)
     try:
         yield see
     finally:

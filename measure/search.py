@@ -86,10 +86,10 @@ Steps = dict[float, list[Trial]]
 def next_rate(trials: Sequence[Trial], goals: Iterable[Goal], plan: Plan) -> int | None:
     """Return the rate of a run's next trial, or None if every goal, the loosest first, has its bracket.
 
-    The bracket is found by doubling, then narrowed by interpolating the logarithm of the loss, until it is narrow
-    enough and the loss itself gives the same rate: the interval of a build spans both. A failed step is repeated before
-    it bounds a bracket, as is one where the generator sent too little; if two trials disagree, a third decides, like
-    the median in a build. Where no trial may exceed the goal, it is the passing step that must pass three times.
+    The bracket is found by doubling, then narrowed by interpolating the logarithm of the loss, until it is narrow and
+    the loss itself gives the same rate. A failed step is repeated before it bounds a bracket, as is one where the
+    generator sent too little; if two trials disagree, a third decides. Where no trial may exceed the goal, the passing
+    step must pass thrice.
     """
     steps = _steps(trials)
     begun_at = trials[0].rate if trials else 0
@@ -114,7 +114,6 @@ def _bracket(steps: Steps, goal: Goal) -> tuple[float | None, float | None]:
 
 
 def _exceeds(trials: Sequence[Trial], goal: Goal) -> bool:
-    """Judge a step as a build does."""
     return (
         _of_step((trial.is_unsustained for trial in trials), goal) >= 0.5
         or _of_step((trial.errors for trial in trials), goal) > goal.error_limit
@@ -147,36 +146,27 @@ def _next_of(goal: Goal, steps: Steps, begun_at: float, plan: Plan) -> int | Non
         further = _between(goal, steps, passing, exceeding, plan)
     if further is not None:
         return further
-    if passing is not None and _may_not_pass(steps[passing], goal):
-        return round(passing)
+    if passing is not None:  # one more trial could show that it does not pass
+        is_unsure = not goal.exceed_ratio and len(steps[passing]) < _TRIALS
+        if is_unsure or _is_in_doubt([trial.is_limited for trial in steps[passing]]):
+            return round(passing)
     if exceeding is not None and goal.exceed_ratio and _is_in_doubt([each.exceeds(goal) for each in steps[exceeding]]):
         return round(exceeding)
     return None
 
 
-def _may_not_pass(trials: Sequence[Trial], goal: Goal) -> bool:
-    """Return whether one more trial could show that a passing step does not pass."""
-    return _is_in_doubt([trial.is_limited for trial in trials]) or (not goal.exceed_ratio and len(trials) < _TRIALS)
-
-
 def _between(goal: Goal, steps: Steps, passing: float, exceeding: float, plan: Plan) -> int | None:
-    """Return a rate that narrows a bracket, or None if it is narrow enough."""
-    lost = _loss(steps[passing], goal)
-    linear, logarithmic = _shares(lost, _loss(steps[exceeding], goal), goal.limit)
+    lost, lost_above, limit = _loss(steps[passing], goal), _loss(steps[exceeding], goal), goal.limit
+    linear = logarithmic = 0.5  # where the loss reaches the limit; the middle if it is unknown
+    if 0 < limit < lost_above:
+        told = max(lost, number("least_loss", limit))
+        linear, logarithmic = (limit - lost) / (lost_above - lost), math.log(limit / told) / math.log(lost_above / told)
     width = exceeding / passing - 1
     if width <= plan.width and (logarithmic - linear) * width <= _TOLERANCE * plan.width:
         return None
-    cut = logarithmic if lost >= number("least_loss", goal.limit) else 0.5
+    cut = logarithmic if lost >= number("least_loss", limit) else 0.5
     share = min(1 - _NARROWEST_CUT, max(_NARROWEST_CUT, cut))
     return plan.nearest(passing * (exceeding / passing) ** share, passing, exceeding)
-
-
-def _shares(low: float, high: float, limit: float) -> tuple[float, float]:
-    """Return where in a bracket the loss reaches the limit, linearly and by logarithms; the middle if it is unknown."""
-    if not 0 < limit < high:
-        return 0.5, 0.5
-    told = max(low, number("least_loss", limit))
-    return (limit - low) / (high - low), math.log(limit / told) / math.log(high / told)
 
 
 def _is_in_doubt(verdicts: Sequence[bool]) -> bool:

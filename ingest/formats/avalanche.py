@@ -1,11 +1,9 @@
-"""The reader of Spirent Avalanche's `realtime.csv` and `hostStats.csv`.
+"""The reader of Spirent Avalanche's `realtime.csv` and `hostStats.csv` (1 kbit is 1000 bit).
 
-realtime.csv has some lines of text, a header of more than 255 columns that begins with `Seconds Elapsed`, and a sample
-every 4 s by default; columns are found by name because their positions vary. hostStats.csv has a block per VLAN:
-`VLAN,<n>`, two header lines, and a line per host. 1 kbit is 1000 bit.
-
-realtime.csv: the achieved rate is the mean incoming traffic (Mbit/s, one way) of the steady samples. hostStats.csv:
-it is the sum of the HTTP goodput of all hosts (Mbit/s), for one core of one subtest only.
+realtime.csv has some lines of text, a header of more than 255 columns, and a sample every 4 s by default: the achieved
+rate is the mean incoming traffic (Mbit/s, one way) of the steady samples. hostStats.csv has a block per VLAN
+(`VLAN,<n>`, two header lines, a line per host): the rate is the sum of the HTTP goodput of all hosts, for one core of
+one subtest.
 """
 
 import re
@@ -32,12 +30,6 @@ _SERIES: Final = (
 def sniff(head: bytes) -> bool:
     """Return whether `head`, the first 64 KiB of a file or all of it, is from Avalanche."""
     return bool(_VLAN.match(head_text(head))) or throughput.has_table(head, _is_header)
-
-
-def _read(text: bytes) -> Parts:
-    if _VLAN.match(text[:1000].decode("utf-8", "replace")):
-        return _hosts(text)
-    return throughput.each_table(text, _is_header, _realtime, None)
 
 
 def _is_header(columns: throughput.Columns) -> bool:
@@ -122,6 +114,11 @@ def _host(trial: throughput.Trial, label: str, table: throughput.Table, row: thr
     if bits and received is not None and bits > 8 * received:
         trial.warnings.append(f"{label} has more goodput than bytes: {bits:.15g} bit of {received:.15g} bytes.")
     return None
+
+
+def _read(text: bytes) -> Parts:
+    of_hosts = _VLAN.match(text[:1000].decode("utf-8", "replace"))
+    return _hosts(text) if of_hosts else throughput.each_table(text, _is_header, _realtime, None)
 
 
 parse = throughput.accounted(_read, _EXPECTED)

@@ -6,7 +6,7 @@ They are titles, lines of a name and its value, headings of Markdown and HTML, a
 import json
 import re
 from bisect import bisect_left
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, islice, pairwise, takewhile
@@ -16,7 +16,7 @@ from dropline.ingest import synonyms
 from dropline.ingest.formats import Report, fields
 from dropline.ingest.formats.perfdhcp_options import server
 from dropline.ingest.formats.prefixes import CLOCK, TIME
-from dropline.ingest.formats.text import MAX_TEXT_BYTES, unpack
+from dropline.ingest.formats.text import unpack
 from dropline.ingest.names import words_of
 
 _SAMPLE: Final = 200  # lines above a report that are read
@@ -78,6 +78,7 @@ _NO_NAMES: Final = frozenset(
 _SAID: Final = frozenset({"backend", "threading", "threads", "ha_mode", "product_version"})
 _SWITCH: Final = re.compile(r"\b(?:chang|mov|switch)\w*\b.*\bto\b", re.IGNORECASE)
 _ENDED: Final = re.compile(rf"\b{_OVER}", re.IGNORECASE)
+_RATE: Final = re.compile(r"(?<![\w.])\d{1,12}(?:\.\d{1,6})?(?![\d.]?\d)")
 _COMMAND: Final = re.compile(  # of a shell, or a mere time
     rf"\++ \S|\$ |[\w.-]+@[\w.-]+:\S{{0,200}}[#$] |\[[\w.-]+@[^\]]{{1,200}}\][#$] |{_TIMED}[ \t]*\Z"
 )
@@ -112,7 +113,6 @@ class _Titles:
         self._found: dict[str, str] = {}
 
     def read(self, begin: int, above: Sequence[str]) -> str:
-        """Return all titles for the report that begins in a line; some may be in the lines above it."""
         nearest = (_TITLE.fullmatch(line.rstrip(_MARKS)) for line in above)
         for match in filter(None, reversed([*takewhile(bool, nearest)])):
             higher = [*self._found.items()][: [*self._found, match[1]].index(match[1])]
@@ -132,32 +132,27 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
 
     Shell commands may be between. A title with other marks (`--- 800 ---`) is below the last one (`=== mysql ===`).
     Lines of a known name and its value are for all below until another value. A line of several `name=value`, or of
-    what is done, is a banner if it has the report's rate; else it may tell of the trial before. Any line with the rate
-    is one if most reports, of several rates, have it. The title is, in Markdown, the headings above the block of code,
-    in YAML and CSV the values beside it, in XML the attributes above it. Banners may be below all reports. Without any,
-    prose with clear words counts. Servers of equal words have their addresses.
+    what is done, is a banner if it has the report's rate, and so is any line if most reports, of several rates, have
+    theirs. Titles are also the headings above a block of Markdown, the values beside one in YAML and CSV, and the
+    attributes above one in XML; all may be below their reports. Without any, prose with clear words counts. Servers of
+    equal words have their addresses.
     """
     found = [_words(report.within.title) for report in reports]
     if not any(found):
-        text = unpack(data, MAX_TEXT_BYTES)[0]
+        text = unpack(data)[0]
         first = text[:_LONGEST].decode("utf-8", "replace")
         if not reports or (all(report.line < 2 for report in reports) and not _SAME_LINE.match(first)):
             return found
-        above = _above_each(text, reports)
-        found = [f"{writer} {words}".strip() for writer, words in zip(_writers(reports), above, strict=True)]
-    return _with_servers(found, map(_target, reports))
-
-
-def _writers(reports: Sequence[Report]) -> list[str]:
-    """Return the words of the programs or hosts in a log that wrote the reports, if each wrote several."""
-    writers = [report.within.writer for report in reports]
-    counts = Counter(writers)
-    is_told = len(counts) > 1 and min(counts.values()) > 1
-    return [_words(_PROCESS.sub(" ", writer)) if is_told else "" for writer in writers]
+        found = _above_each(text, reports)
+        writers = [report.within.writer for report in reports]
+        if len(counts := Counter(writers)) > 1 and min(counts.values()) > 1:  # each wrote several
+            found = [
+                f"{_words(_PROCESS.sub(' ', who))} {words}".strip() for who, words in zip(writers, found, strict=True)
+            ]
+    return _with_servers(found, reports)
 
 
 def _above_each(text: bytes, reports: Sequence[Report]) -> list[str]:
-    """Return the words of what is above each report, or below it if the titles are there."""
     lines, decoded = _lines(text), text.decode("utf-8", "replace")
     behind = {within: _lines(within.encode()) for within in {report.within.text for report in reports} - {""}}
     places = [_place(report, behind.get(report.within.text, lines)) for report in reports]
@@ -175,7 +170,6 @@ def _above_each(text: bytes, reports: Sequence[Report]) -> list[str]:
 
 
 def _titled(places: Sequence[_Place], blocks: Sequence[tuple[int, int, str]]) -> list[str]:
-    """Return the words of the titles above each report."""
     announced = [place.rate for place in places if place.may_announce]
     is_usual = len({*announced}) > 1 and 2 * len(announced) > len(places)
     titles = _Titles(blocks)
@@ -194,11 +188,14 @@ def _titled(places: Sequence[_Place], blocks: Sequence[tuple[int, int, str]]) ->
     return found
 
 
+def _clear(lines: Iterable[str]) -> dict[str, _Clear]:
+    return dict(ChainMap(*map(_clear_words, lines)))  # the nearest first
+
+
 def _said(places: Sequence[_Place], below: Sequence[_Place]) -> list[str]:
     """Return the clear words between the reports, each for all reports below until another: `Switching to mysql`.
 
-    They are for the report above if all have some below. As any program may be named between two reports, they must
-    name several values of one column, or a switch.
+    They are for the report above if all have some below. They must name several values of one column, or a switch.
     """
     clear = [_clear(place.above[: place.line - before.line - 1]) for before, place in pairwise([_TOP, *places])]
     after = [_clear(place.above) for place in below]
@@ -209,14 +206,6 @@ def _said(places: Sequence[_Place], below: Sequence[_Place]) -> list[str]:
     for each in clear:
         own |= {column: said.word for column, said in each.items() if column in told or said.is_switch}
         found.append(" ".join(dict.fromkeys(own.values())))
-    return found
-
-
-def _clear(lines: Iterable[str]) -> dict[str, _Clear]:
-    """Return what lines say in clear words, by column, the nearest first."""
-    found: dict[str, _Clear] = {}
-    for line in lines:
-        found = _clear_words(line) | found
     return found
 
 
@@ -235,21 +224,20 @@ def _place(report: Report, lines: Sequence[bytes], begin: int = 0) -> _Place:
     """Return the place of a report, or one below it, before the line `begin`."""
     line, top = begin or report.line, report.line if begin else 0
     rate, above = report.facts.get("offered_rate"), _above(lines[max(line - _SAMPLE, top) : line])
-    nearest, has_rate = above[0], rate in _rates(above[0])
+    nearest, has_rate = above[0], rate in {*map(float, _RATE.findall(above[0]))}
     is_clear = _TITLE.fullmatch(nearest.rstrip(_MARKS)) or any(form.fullmatch(nearest) for form in _CLEAR)
     may_announce = has_rate and not is_clear and not _NO_ANNOUNCEMENT.search(nearest)
     return _Place(line, rate, above, has_rate, may_announce)
 
 
-def _target(report: Report) -> Any:
-    """Return the address of the server that a report is of, if it tells."""
-    told = json.loads(report.facts.get("details") or "{}").get("target")
-    return told or (server(report.facts.get("command") or "") if report.facts.get("tool") == "perfdhcp" else None)
-
-
-def _with_servers(found: Sequence[str], targets: Iterable[str | None]) -> list[str]:
+def _with_servers(found: Sequence[str], reports: Iterable[Report]) -> list[str]:
     """Return the words of each report, with the address of its server if reports with the same words have several."""
-    servers = [_words(_PORT.sub(r" port \1", target.removesuffix(":53"))) if target else "" for target in targets]
+    servers = []
+    for report in reports:
+        target = json.loads(report.facts.get("details") or "{}").get("target")
+        if not target and report.facts.get("tool") == "perfdhcp":
+            target = server(report.facts.get("command") or "")
+        servers.append(_words(_PORT.sub(r" port \1", target.removesuffix(":53"))) if target else "")
     told = {(words, server) for words, server in zip(found, servers, strict=True) if server}
     several = {words for words, count in Counter(words for words, _ in told).items() if count > 1}
     pairs = zip(found, servers, strict=True)
@@ -257,10 +245,7 @@ def _with_servers(found: Sequence[str], targets: Iterable[str | None]) -> list[s
 
 
 def _blocks(lines: Iterable[bytes]) -> Iterator[tuple[int, int, str]]:
-    """Yield the first line, the last line and the headings of each block of code in Markdown, fenced or indented.
-
-    The first heading of the highest level is the document's.
-    """
+    """Yield first line, last line and headings (but the document's) of each block of code in Markdown."""
     begin, document, headings = 0, 0, dict[int, str]()
     for number, line in enumerate(lines, 1):
         if line.lstrip().startswith((b"```", b"~~~")):
@@ -306,9 +291,4 @@ def _without_elements(line: str) -> str:
 
 
 def _words(banner: str) -> str:
-    """Return the words of a banner that may tell of the set-up, the rate or the repetition."""
     return " ".join(word for word in _OTHER.sub(" ", banner).split() if word.lower() not in _NO_NAMES)
-
-
-def _rates(line: str) -> set[float]:
-    return {float(number) for number in re.findall(r"(?<![\w.])\d{1,12}(?:\.\d{1,6})?(?![\d.]?\d)", line)}

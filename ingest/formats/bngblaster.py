@@ -1,11 +1,8 @@
-"""The reader of BNG Blaster's JSON report (RtBrick, `bngblaster -J`): set-up rates of DHCP and DHCPv6 sessions.
-
-The layout is defined by its documentation (docsrc/sources/reports.rst) and source (code/bngblaster/src/bbl_stats.c).
-The set-up time runs from the start of the first session to the establishment of the last, including PPP and
-authentication; the set-up rate is established sessions divided by that time.
+"""The reader of BNG Blaster's JSON report (RtBrick, `bngblaster -J`; docsrc/sources/reports.rst, bbl_stats.c).
 
 Each of DHCP and DHCPv6 that sessions used is a trial: sent counts sessions, received those that got a lease, dropped
-the others. The achieved rate is leases divided by set-up time. The offered rate is not in the report.
+the others. The achieved rate is leases divided by the set-up time, from the start of the first session to the
+establishment of the last, including PPP and authentication. The offered rate is not in the report.
 """
 
 from collections import Counter

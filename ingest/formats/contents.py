@@ -1,9 +1,7 @@
-"""Tool outputs within a file: with prefixes, in JSON, or mixed with the outputs of other tools.
-
-A text from several tools is cut where another tool's lines begin, and each piece goes to its own reader.
-"""
+"""Tool outputs within a file: with prefixes, in JSON, or mixed with those of other tools, each for its own reader."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final, NamedTuple, cast
@@ -59,7 +57,19 @@ def parse(reader: Reader[Report], data: bytes) -> Iterator[Report | Reject]:
     if not pieces:
         yield from reader.parse(data)
         return
-    yield from few_rejects(_read(pieces), _ADVICE)
+
+    def read() -> Iterator[Report | Reject]:
+        for piece in islice(pieces, _MAX_PIECES):
+            for part in piece.reader.parse(piece.text.encode(), piece.line):
+                if isinstance(part, Report):
+                    part.warnings += piece.within.notes
+                    part.within = piece.within
+                yield part
+        for piece in pieces[_MAX_PIECES : _MAX_PIECES + 1]:
+            reason = f"outputs of several tools change {_MAX_PIECES} times above: from here on the file is not read"
+            yield Reject(piece.line, reason, _ADVICE)
+
+    yield from few_rejects(read(), _ADVICE)
     if fault:
         yield fault
 
@@ -78,8 +88,10 @@ def _pieces(reader: Reader[Report], data: bytes) -> tuple[list[Piece], Reject | 
     if not (own := _READERS.get(reader.NAME)):
         return [], None
     plain = reader.sniff(data[:HEAD_BYTES])
-    content, fault = unpack(data, MAX_TEXT_BYTES + 1)
-    if len(content) > MAX_TEXT_BYTES or content.count(b"\n") > MAX_LINES or (plain and _is_of_one(content, own)):
+    content, fault = unpack(data)
+    # It has no bullets and no other tool's lines.
+    is_of_one = plain and not content.startswith(_BULLETS) and not any(map(content.__contains__, _FOREIGN[own.NAME]))
+    if is_of_one or len(content) > MAX_TEXT_BYTES or content.count(b"\n") > MAX_LINES:
         return [], None
     text = uncoloured(content.decode("utf-8", "replace"))
     likely = [own, *(each for each in hinted(text) if each is not own)]
@@ -91,25 +103,7 @@ def _pieces(reader: Reader[Report], data: bytes) -> tuple[list[Piece], Reject | 
     return [piece._replace(within=each) for each, pieces in found for piece in pieces], fault
 
 
-def _read(pieces: list[Piece]) -> Iterator[Report | Reject]:
-    for piece in islice(pieces, _MAX_PIECES):
-        for part in piece.reader.parse(piece.text.encode(), piece.line):
-            if isinstance(part, Report):
-                part.warnings += piece.within.notes
-                part.within = piece.within
-            yield part
-    if len(pieces) > _MAX_PIECES:
-        reason = f"outputs of several tools change {_MAX_PIECES} times above: from here on the file is not read"
-        yield Reject(pieces[_MAX_PIECES].line, reason, _ADVICE)
-
-
-def _is_of_one(content: bytes, reader: TextReader) -> bool:
-    """Quick check that a text has no bullets and no other tool's lines."""
-    return not content.startswith(_BULLETS) and not any(map(content.__contains__, _FOREIGN[reader.NAME]))
-
-
 def _known(text: str) -> TextReader | None:
-    """Return the reader of a text that begins with its tool's output."""
     head = text.encode()
     likely = (reader for reader in hinted(text) if reader.LINES.search(text))
     return next((reader for reader in likely if reader.sniff(head)), None)
@@ -125,8 +119,12 @@ def cut(text: str, readers: Iterable[TextReader], line: int = 1) -> list[Piece]:
     by_name = {reader.NAME: reader for reader in readers}
     begins: list[tuple[int, set[str]]] = []
     doubtful: list[tuple[int, set[str]]] = []  # ambiguous lines since the last unambiguous one
+    claims = defaultdict[int, set[str]](set)  # the lines that tools print
+    for reader in by_name.values():
+        for match in reader.LINES.finditer(text):
+            claims[match.start() + (match[0][:1] in {"\r", "\n"})].add(reader.NAME)
     # A line that two tools print belongs to the tool before it if possible, else to the one that follows.
-    for place, owners in _claims(text, by_name.values()):
+    for place, owners in sorted(claims.items()):
         before = begins[-1][1] if begins else owners
         if not begins:
             begins.append((0, owners))
@@ -135,10 +133,7 @@ def cut(text: str, readers: Iterable[TextReader], line: int = 1) -> list[Piece]:
         else:
             begins.append((next((at for at, others in doubtful if others >= owners), place), owners))
             doubtful = []
-        if len(owners) == 1:
-            doubtful = []
-        else:
-            doubtful.append((place, owners))
+        doubtful = [*doubtful, (place, owners)] if len(owners) > 1 else []
     if not begins:
         return []
     ends = [*(place for place, _ in begins[1:]), len(text)]
@@ -159,13 +154,3 @@ def mentioned(text: str) -> str | None:
                 if place > 0 and reader.LINES.match(line[place:]):
                     return f"line {number} holds what {reader.NAME} prints, but not at its start: {quote(line.strip())}"
     return None
-
-
-def _claims(text: str, readers: Iterable[TextReader]) -> list[tuple[int, set[str]]]:
-    """Return the places of the lines that tools print, and the readers of these tools."""
-    found: dict[int, set[str]] = {}
-    for reader in readers:
-        for match in reader.LINES.finditer(text):
-            place = match.start() + (match[0][:1] in {"\r", "\n"})
-            found.setdefault(place, set()).add(reader.NAME)
-    return sorted(found.items())

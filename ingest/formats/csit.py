@@ -1,11 +1,8 @@
 """The reader of FD.io CSIT's result of one test case (model of CSIT 1.4 and 1.5).
 
-Rates are of both directions, and packets that the generator did not send count as lost. NDR accepts no loss, PDR
-0.5 %, a soak test 1e-7. Their lower bound is the load of a trial that passed, and the rate that CSIT publishes. The
-duration of a test case includes its set-up and all trials of a search.
-
-ndrpdr gives two trials; mrr, soak, reconf and hoststack one. Rates are frames/s, connections/s or transactions/s
-(requests); a hoststack test without a rate has its goodput in Mbit/s.
+ndrpdr gives two trials; mrr, soak, reconf and hoststack one. Rates are of both directions, in frames/s, connections/s
+or transactions/s (requests), else the goodput in Mbit/s. The lower bound is the load of a trial that passed, and the
+rate that CSIT publishes; packets that were not sent count as lost. The duration includes set-up and search.
 """
 
 import re

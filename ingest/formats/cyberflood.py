@@ -2,9 +2,8 @@
 
 `raw` has a Summary and series of [seconds, value], a sample every 4 s. `Live Bandwidth` is the sum of the receiving and
 the sending side, in kbit/s of 1000 bit, without FCS; if a version has `Live Incoming Bandwidth`, that is the rate. The
-mean is over the steady samples at the highest desired load, which the load reaches some samples late; ramps and the
-last sample, which reads 0, are excluded. `Average Throughput` matches no mean of the series in some versions and is
-kept as reported. `Incoming BW` under `Protocol Data` is twice the rate and is ignored.
+mean is over the steady samples at the highest desired load, which the load reaches some samples late. `Average
+Throughput` matches no mean of the series in some versions; `Incoming BW` is twice the rate and is ignored.
 
 The rate is Mbit/s, connections/s or transactions/s, depending on the desired load. sent, received and dropped are
 transactions executed, passed and failed, not packets.
@@ -97,25 +96,28 @@ def _trial(line: int, run: Node) -> Trial:
     trial.facts |= {
         "scenario": run.words("test.name"),
         "protocol": next((name for name in ("HTTPS", "HTTP") if kind.upper().startswith(name)), None),
-        "sent": summary.whole("Executed"),
-        "received": summary.whole("Passed"),
-        "dropped": summary.whole("Failed"),
+        **{
+            ours: summary.whole(key)
+            for ours, key in (("sent", "Executed"), ("received", "Passed"), ("dropped", "Failed"))
+        },
         "duration_s": summary.number("Test Duration") or run.number("duration"),
-        "started_at": run.instant("startedAt"),
-        "ended_at": run.instant("finishedAt"),
+        **{"started_at": run.instant("startedAt"), "ended_at": run.instant("finishedAt")},
     }
     trial.details |= {
         "counted": "transactions",
-        "verdict": run.words("grade"),
+        **{"verdict": run.words("grade"), "run": run.words("runId"), "test": run.words("test.name")},
         "score": run.number("score"),
-        "run": run.words("runId"),
-        "test": run.words("test.name"),
         "average_throughput_reported": summary.number("Average Throughput", scale=1e-3),
     }
     if trial.facts["dropped"]:
         trial.warnings.append("Its failed transactions are not packet loss; many fail when the test stops.")
     trial.follow(summary, _TOTALS)
-    _observe_series(trial, run.members("raw"))
+    for section, content in run.members("raw").items():
+        for name, samples in (content.members() or {"": content}).items() if section not in _NO_SERIES else ():
+            unit, scale = _quantity(f"{section} {name}")
+            metric = re.sub(r"[^a-z0-9]+", "_", f"{name or section}".lower()).strip("_")[:100] or "series"
+            for time_s, value in _samples(samples, scale) if unit else ():
+                trial.observe(metric, value, str(unit), None, time_s)
     _rate(trial, run.members("raw.Load Specification"), summary, kind)
     return trial
 
@@ -145,23 +147,12 @@ def _rate(trial: Trial, load: dict[str, Node], summary: Node, kind: str) -> None
         trial.details["load_layer"] = "L2 without FCS"
 
 
-def _observe_series(trial: Trial, raw: dict[str, Node]) -> None:
-    for section, content in raw.items():
-        for name, samples in (content.members() or {"": content}).items() if section not in _NO_SERIES else ():
-            unit, scale = _quantity(f"{section} {name}")
-            metric = re.sub(r"[^a-z0-9]+", "_", f"{name or section}".lower()).strip("_")[:100] or "series"
-            for time_s, value in _samples(samples, scale) if unit else ():
-                trial.observe(metric, value, str(unit), None, time_s)
-
-
 def _quantity(name: str) -> tuple[str | None, float]:
-    lower = name.lower()
-    return next(((unit, scale) for word, unit, scale in _QUANTITIES if word.search(lower)), (None, 1.0))
+    return next(((unit, scale) for word, unit, scale in _QUANTITIES if word.search(name.lower())), (None, 1.0))
 
 
 def _samples(series: Node | None, scale: float) -> list[tuple[float, float]]:
-    values = items(series.value) if series else []
-    pairs = [pair for pair in values if isinstance(pair, list) and len(pair) > 1]
+    pairs = (pair for pair in (items(series.value) if series else ()) if isinstance(pair, list) and len(pair) > 1)
     read = [(number(pair[0]), number(pair[1], scale)) for pair in pairs]
     return [(time_s, value) for time_s, value in read if time_s is not None and value is not None]
 

@@ -1,10 +1,8 @@
-"""The reader of the `<name>_Detailed.csv` of Spirent's cf-netsecopen-tests.
+"""The reader of the `<name>_Detailed.csv` of Spirent's cf-netsecopen-tests: one row per poll of a run.
 
-One row per poll of a run, with the client's totals and rates: bandwidth in kbit/s, times in ms. Its client_cpu and
-server_cpu are those of the tester. The `load_type` is the target quantity of a run.
-
-The rate is the mean of the steady polls in the unit of the load: Mbit/s received by the client, connections/s or
-transactions/s. sent, received and dropped are transactions.
+The rate is the mean of the steady polls in the unit of the load (`load_type`): Mbit/s received by the client (kbit/s in
+the file), connections/s or transactions/s. sent, received and dropped are transactions; times are ms. client_cpu and
+server_cpu are those of the tester.
 """
 
 import re
@@ -74,11 +72,8 @@ def _trial(polls: list[throughput.Record], faults: list[Reject], repetition: int
     trial.details |= {
         "counted": "transactions",
         "desired_load": desired,
-        "direction_scope": "one_way" if unit == throughput.MBITS else None,
-        "load_layer": "L2 without FCS" if unit == throughput.MBITS else None,
-        "run": last.words("runid"),
-        "state": last.words("state"),
-        "test": last.words("testname"),
+        **({"direction_scope": "one_way", "load_layer": "L2 without FCS"} if unit == throughput.MBITS else {}),
+        **{"run": last.words("runid"), "state": last.words("state"), "test": last.words("testname")},
     }
     return trial.conclude()
 

@@ -1,11 +1,9 @@
 """The reader of CyberFlood's statistics polls: one JSON object per poll of an active run.
 
 `client` and `server` list values by `type`, `id` and `subType`, any of which may be missing; entries of a single port
-end in `@<port>` and are skipped. Counters are cumulative, including `rxByteRate`; bandwidth is kbit/s, times are ms.
-`cpuUtilized` is the CPU of the tester.
-
-The rate is the mean of successful transactions/s over the steady polls; sent, received and dropped are transactions
-up to the last poll. A run that was still active is not completed.
+end in `@<port>` and are skipped. Counters are cumulative; bandwidth is kbit/s, times are ms, the CPU is the tester's.
+The rate is the mean of successful transactions/s over the steady polls; sent, received and dropped are transactions up
+to the last poll. A run that was still active is not completed.
 """
 
 import re
@@ -28,8 +26,6 @@ _SERVER_CPU: Final = Series("loadspec:cpuUtilized memory:cpuUtilized", "generato
 
 
 class _Poll(NamedTuple):
-    """One poll of a run, with the values of both sides by `type:id:subType`."""
-
     line: int
     run: str
     client: Node
@@ -37,9 +33,17 @@ class _Poll(NamedTuple):
 
 
 def _read(text: bytes) -> Parts:
+    def polls(line: int, document: Node) -> Iterator[_Poll | Reject]:
+        for poll in document.items() if isinstance(document.value, list) else [document]:
+            name = poll.words("runId")
+            if name is None or "client" not in poll.members():
+                yield Reject(line, "JSON without `runId` and `client`", _EXPECTED)
+            else:
+                yield _Poll(line, name, _side(poll, "client"), _side(poll, "server"))
+
     run: list[_Poll] = []
     latest_s = 0.0
-    for poll in in_documents(text, _polls):
+    for poll in in_documents(text, polls):
         if isinstance(poll, Reject):
             yield poll
             continue
@@ -53,17 +57,7 @@ def _read(text: bytes) -> Parts:
         yield _trial(run)
 
 
-def _polls(line: int, document: Node) -> Iterator[_Poll | Reject]:
-    for poll in document.items() if isinstance(document.value, list) else [document]:
-        name = poll.words("runId")
-        if name is None or "client" not in poll.members():
-            yield Reject(line, "JSON without `runId` and `client`", _EXPECTED)
-        else:
-            yield _Poll(line, name, _side(poll, "client"), _side(poll, "server"))
-
-
 def _side(poll: Node, side: str) -> Node:
-    """Return the values of one side, without those of single ports."""
     values: dict[str, object] = {}
     for entry in poll.items(side):
         name = ":".join(str(said) for key in ("type", "id", "subType") if (said := entry.get(key)))

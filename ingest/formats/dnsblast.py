@@ -1,9 +1,8 @@
-"""The reader of dnsblast's output (jedisct1/dnsblast, which has no versions and no manual).
+"""The reader of dnsblast's output (jedisct1/dnsblast, which has no versions and no manual; its source defines it).
 
-Its source defines the format: a status line that ends with a CR only at least every 0.5 s, one when all queries are
-sent, and one with a newline when as many datagrams came back. It waits for them without limit, so after a single lost
-reply it must be interrupted and never prints the last lines. The reply rate is the mean since the start, capped at the
-requested rate.
+It prints a status line, ending with a CR only, at least every 0.5 s and when all queries are sent, and one with a
+newline when as many datagrams came back. It waits for them without limit, so after a lost reply it must be interrupted
+and never prints the last lines. The reply rate is the mean since the start, capped at the requested rate.
 """
 
 import re
@@ -11,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from dropline.ingest.formats import Parts, Reject, Report, Row
-from dropline.ingest.formats.text import MAX_TEXT_BYTES, clean, count, head_text, is_marked, number, parts, unpack
+from dropline.ingest.formats.text import clean, count, head_text, is_marked, number, parts, unpack
 from dropline.ingest.formats.text_run import Explained, TextRun, fail
 
 NAME = "dnsblast"
@@ -66,7 +65,7 @@ def parse(data: bytes, line: int = 1) -> Parts:
 
 def explain(data: bytes, line: int = 1) -> Explained:
     """Yield (number, text, interpretation) of every status line and every line between; a CR ends a line."""
-    text, _ = unpack(data, MAX_TEXT_BYTES)
+    text, _ = unpack(data)
     for here, said in enumerate(_ENDS.split(text.decode("utf-8", "replace"))[::2], line):
         run = _Run()
         for part in _parts(said):
@@ -148,7 +147,6 @@ class _Run(TextRun):
         super().read(line)
 
     def add(self, status: _Status) -> None:
-        """Add one status line."""
         if self._after_status:
             self._last_end = ""  # the previous one had no line end
         self.line = self.line or self.here
@@ -205,17 +203,13 @@ class _Run(TextRun):
         if last.received == 0:
             self.warnings.append("No reply came: is the server up? dnsblast cannot see a closed port.")
         elif not clean_end and last.received < last.sent:
-            self.warnings.append(
-                "The run did not end by itself: replies behind the last line are missing, "
-                f"so {last.received} of {last.sent} is a lower bound."
-            )
+            bound = f"so {last.received} of {last.sent} is a lower bound."
+            self.warnings.append(f"The run did not end by itself: replies behind the last line are missing, {bound}")
         elif not clean_end and last.received == last.sent:
             self.warnings.append("The run did not end by itself, or its last line is missing.")
         if last.received > last.sent:
-            self.warnings.append(
-                f"More replies than queries ({last.ratio} %): replies came twice, "
-                "so how many queries were lost is not known."
-            )
+            more = f"More replies than queries ({last.ratio} %): replies came twice"
+            self.warnings.append(f"{more}, so how many queries were lost is not known.")
         share = 100 * last.received / last.sent if last.sent else 0.0
         if abs(share - (number(last.ratio) or 0.0)) > 0.01:
             self.warnings.append(f"Damaged? The ratio is {last.ratio} %, its counters give {share:.2f}.")

@@ -1,23 +1,18 @@
-"""The reader of dnsperf's output (DNS-OARC), from 2.0 on, and of the parts that resperf shares.
+"""The reader of dnsperf's output (DNS-OARC, src/dnsperf.c and src/resperf.c), from 2.0 on; resperf shares parts of it.
 
-Both tools share one source (DNS-OARC/dnsperf, src/dnsperf.c and src/resperf.c). dnsperf(1) defines figures and options:
-queries per second are completed queries by run time, and with the default of 100 outstanding queries (`-q`) it is a
-closed loop that waits for the server.
+dnsperf(1) defines figures and options: queries per second are completed queries by run time, and with the default of
+100 outstanding queries (`-q`) it is a closed loop that waits for the server.
 """
-
-from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
+from dropline.ingest.formats import Sniff
 from dropline.ingest.formats.draft import Tally
 from dropline.ingest.formats.text import count, head_text, is_marked, number, plural, without_thousands
 from dropline.ingest.formats.text_run import Result, TextRun, fact, line_starts, rule_table, skip
-
-if TYPE_CHECKING:
-    from dropline.ingest.formats import Sniff
 
 NAME = "dnsperf"
 
@@ -136,8 +131,7 @@ class PerfRun(TextRun):
     def begins_with(self, line: str) -> bool:
         """Return whether `line` is the title or the head of another report."""
         if line == self.title:
-            # stderr is not buffered: messages of a process may precede its title.
-            # So may a command that people typed.
+            # stderr is not buffered: its messages may precede the title, and so may a command that people typed.
             return self.titled or bool(self.values or self.details)
         if line.startswith("[Status] Command line:"):
             return self.facts["command"] is not None or bool(self.values)
@@ -185,9 +179,8 @@ class PerfRun(TextRun):
             return False  # its last digits may be missing
         if match:
             if self.section == "total" and self.values.get(("total", key), match.groups()) != match.groups():
-                self.doubts.append(
-                    f"Line {self.here} states another `{key}`: two reports are mixed, or one is damaged."
-                )
+                other = f"Line {self.here} states another `{key}`"
+                self.doubts.append(f"{other}: two reports are mixed, or one is damaged.")
             self.values[self.section, key] = match.groups()
             if self.section == "interval" and key == "Queries per second":
                 # The run time of an interval counts from the start of the trial.
@@ -196,7 +189,6 @@ class PerfRun(TextRun):
         return bool(match)
 
     def _bucket(self, to_s: str, answers: str) -> bool:
-        """Add a bucket of the latency histogram (`-O latency-histogram`)."""
         if self.section == "total" and self.ended:
             self.buckets.append((float(to_s), int(answers)))
         return bool(self.section) and self.ended
@@ -281,9 +273,9 @@ class PerfRun(TextRun):
 
 
 def split_options(command: str, flags: str) -> dict[str, list[str]]:
-    """Return the values of each option of a command line by its letter, or by name for `-O`.
+    """Return the values of each option of a command line by its letter, or by name for `-O`; '' for a flag.
 
-    The tool prints the line without quotes, so a value ends at the first blank; a flag has the value ''.
+    The tool prints the line without quotes, so a value ends at the first blank.
     """
     found: dict[str, list[str]] = {}
     for given, name, value in re.findall(rf"(?<!\S)-([{flags}]*+)(?:(\S)\s*(\S+))?", command):
@@ -297,10 +289,7 @@ def split_options(command: str, flags: str) -> dict[str, list[str]]:
 
 
 def shared_words(options: dict[str, list[str]], words: dict[str, str]) -> list[str]:
-    """Return the method's words for the given options, in the order of `words`.
-
-    A word may contain {} for the value; a path is reduced to the file name.
-    """
+    """Return the method's words for the options; {} is the value, of a path its last name."""
     return [text.format(PurePosixPath(options[name][-1]).name) for name, text in words.items() if name in options]
 
 
@@ -311,19 +300,16 @@ class _Run(PerfRun):
     flags = "eDuBvWhH"
     expected = "expected the output of dnsperf, from `DNS Performance Testing Tool` on"
 
-    timeouts: int = 0
+    timeouts: list[int] = field(default_factory=list)  # the lines of the log that tell of one
     rates: list[tuple[float, float | None]] = field(default_factory=list)
     latencies_s: list[float] = field(default_factory=list)
-
-    def _time_out(self) -> None:
-        self.timeouts += 1
 
     rules = (
         *rule_table(
             {
                 r"> T .*": skip,  # of -v: a query without an answer
                 r"> .* (\d{1,12}(?:\.\d{1,9})?)": lambda run, latency_s: run.latencies_s.append(float(latency_s)),
-                r"\[Timeout\] Query timed out.*": _time_out,
+                r"\[Timeout\] Query timed out.*": lambda run: run.timeouts.append(run.here),
                 r"(\d{1,12}\.\d{6}): (\d{1,15}\.\d{6}|-?nan|inf)": lambda run, epoch, rate: run.rates.append(
                     (float(epoch), number(rate))
                 ),
@@ -344,24 +330,20 @@ class _Run(PerfRun):
         self._options()
         self._latencies()
         self._intervals()
-        # One answer has no deviation.
-        whole = self.has("Average Latency (s)") and (
-            self.has("Latency StdDev (s)") or (self.facts["received"] or 0) < 2
-        )
-        if not whole:
+        has_deviation = self.has("Latency StdDev (s)") or (self.facts["received"] or 0) < 2  # one answer has none
+        if not (whole := self.has("Average Latency (s)") and has_deviation):
             self.warnings.append("Report cut off: the latencies at its end are missing.")
         if self.details.get("outcome") == "interruption" or self.total("Queries interrupted"):
             self.warnings.append("The trial was interrupted before its end.")
             whole = False
         if self.timeouts:
-            self.details["timeouts_logged"] = self.timeouts
-            logged = plural(self.timeouts, "time-out")
+            self.details["timeouts_logged"] = len(self.timeouts)
+            logged = plural(len(self.timeouts), "time-out")
             self.warnings.append(f"{logged} of queries are in the log between the lines.")
         self._closed_loop()
         return self.report(completed=whole)
 
     def _options(self) -> None:
-        """Set facts from the command line; assume nothing without one."""
         self.facts["achieved_rate"] = self.figure("Queries per second")
         if interrupted := self.total("Queries interrupted") or 0:
             self.details["interrupted_queries"] = interrupted
@@ -378,8 +360,10 @@ class _Run(PerfRun):
         self.facts |= {"offered_rate": self.option("Q"), "drop_time_s": timeout_s, "clients": clients}
         self.details |= {"transport": transport, "threads": threads, "outstanding": outstanding}
         self.observe("outstanding_window", outstanding, "queries")
+        limit_s, runs = self.option("l"), self.option("n")
         words = [
-            *self._length(),
+            *([] if limit_s is None else [plural(limit_s, "s")]),
+            *([f"{plural(runs or 1, 'run')} through the file"] if runs or limit_s is None else []),
             transport,
             plural(clients, "client"),
             plural(threads, "thread"),
@@ -388,13 +372,6 @@ class _Run(PerfRun):
             *shared_words(self.options, _WORDS),
         ]
         self.facts["method"] = "; ".join(words)
-
-    def _length(self) -> list[str]:
-        limit_s, runs = self.option("l"), self.option("n")
-        words = [] if limit_s is None else [plural(limit_s, "s")]
-        if runs or limit_s is None:
-            words.append(f"{plural(runs or 1, 'run')} through the file")
-        return words
 
     def _latencies(self) -> None:
         """Add latencies in ms; a TCP report has a second block for its connections."""
@@ -420,10 +397,8 @@ class _Run(PerfRun):
         rates, step_s = self.rates, self.option("S")
         started = rates[0][0] - step_s if rates and step_s else None
         if rates and self.facts["received"] and (rates[0][1] or 0) < _BOGUS_RATE:
-            self.warnings.append(
-                f"The first interval of -S ({rates[0][1] or 0:.6f} queries/s) is left out: "
-                "dnsperf divides it by the time since 1970."
-            )
+            first = f"The first interval of -S ({rates[0][1] or 0:.6f} queries/s) is left out"
+            self.warnings.append(f"{first}: dnsperf divides it by the time since 1970.")
             rates = rates[1:]
         for epoch, rate in rates:
             t_s = None if started is None else round(epoch - started, 6)
@@ -440,10 +415,8 @@ class _Run(PerfRun):
             transport = self.details.get("transport", "udp")
             self.warnings.append(f"No query was sent: does the server accept connections of {transport} (-m) there?")
         elif offered and sending_s and sent / sending_s < offered * _KEEPS_UP:
-            self.warnings.append(
-                f"{sent} queries in {sending_s:.6g} s are fewer than the {offered:.15g}/s asked for: "
-                "the outstanding queries (-q) or the client held the load back."
-            )
+            fewer = f"{sent} queries in {sending_s:.6g} s are fewer than the {offered:.15g}/s asked for"
+            self.warnings.append(f"{fewer}: the outstanding queries (-q) or the client held the load back.")
 
 
 sniff = prints(_HEADS, _TITLES, _RATE)

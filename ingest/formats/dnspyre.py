@@ -1,8 +1,8 @@
 """The reader of dnspyre's output (Tantalor93/dnspyre 2.x and 3.x): its table and its --json.
 
-It prints no version and no command; --json also leaves out the target, the transport and the
-concurrency, and rounds latencies down to whole milliseconds. Received counts answers of any code; dropped counts
-requests without one. The achieved rate is as printed, which includes failed requests; it is 0 if none was answered.
+It prints no version and no command; --json also leaves out target, transport and concurrency, and rounds latencies down
+to whole ms. Received counts answers of any code, dropped the rest. The achieved rate includes failed requests; it is 0
+if none was answered.
 """
 
 import json
@@ -12,18 +12,8 @@ from typing import Any, Final
 
 from dropline.ingest.formats.dnstrace import BENCHMARKING, TableRun
 from dropline.ingest.formats.json_documents import Node
-from dropline.ingest.formats.text import (
-    HEAD_BYTES,
-    MAX_TEXT_BYTES,
-    count,
-    head_text,
-    json_object,
-    mapping,
-    marked,
-    number,
-    unpack,
-)
-from dropline.ingest.formats.text_run import line_starts, rule_table, skip
+from dropline.ingest.formats.text import HEAD_BYTES, count, head_text, json_object, mapping, marked, number, unpack
+from dropline.ingest.formats.text_run import line_starts, rule_table, skip, store
 
 NAME = "dnspyre"
 
@@ -76,7 +66,7 @@ class _Run(TableRun):
         """Return the text with pretty-printed JSON (`jq .`) joined on its first line."""
         if not _PRETTY.search(head_text(data[:HEAD_BYTES])):
             return data
-        text, _ = unpack(data, MAX_TEXT_BYTES + 1)
+        text, _ = unpack(data)
         return _PRETTY_REPORT.sub(_on_one_line, text.decode("utf-8", "replace")).encode()
 
     def begins_with(self, line: str) -> bool:
@@ -89,10 +79,10 @@ class _Run(TableRun):
             return self._take_json(said)
         return super().take(line)
 
-    def _use(self, hostnames: str) -> None:
-        self.hostnames = count(hostnames)
-
-    rules = (*rule_table({r"Using (\d{1,18}) hostnames": _use, r"Progress:.*": skip}), *TableRun.rules)
+    rules = (
+        *rule_table({r"Using (\d{1,18}) hostnames": store("hostnames", count), "Progress:.*": skip}),
+        *TableRun.rules,
+    )
 
     def _take_json(self, said: dict[str, Any]) -> bool:
         report = Node(said)

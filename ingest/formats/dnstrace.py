@@ -1,8 +1,7 @@
-"""The reader of dnstrace's output (redsift/dnstrace, which prints no version), whose table dnspyre also prints.
+"""The reader of dnstrace's output (redsift/dnstrace, dnstrace.go), whose table its fork dnspyre also prints.
 
-dnspyre began as a fork of it. Sources: redsift/dnstrace (dnstrace.go) and Tantalor93/dnspyre (pkg/reporter). Times are
-Go durations from a histogram with few digits: a minimum of 0s is its lowest bucket. Received counts answers of any
-code; the success codes count NOERROR only.
+Times are Go durations from a histogram with few digits: a minimum of 0s is its lowest bucket. Received counts answers
+of any code; the success codes count NOERROR only.
 """
 
 import re
@@ -10,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
 from dropline.ingest.formats.text import count, head_text, is_marked, number, plural
-from dropline.ingest.formats.text_run import Result, TextRun, fail, line_starts, rule_table, skip
+from dropline.ingest.formats.text_run import Result, TextRun, fail, line_starts, rule_table, skip, store
 
 NAME = "dnstrace"
 
@@ -35,7 +34,7 @@ _COUNTERS: Final = {
     "Total Errors": "errors",
     "Number of domains secured using DNSSEC": "dnssec_secured",
 }
-_TOLD: Final = (*("connection_errors", "io_errors", "id_mismatches", "truncated", "expected"), "dnssec_secured")
+_TOLD: Final = ("connection_errors", "io_errors", "id_mismatches", "truncated", "expected", "dnssec_secured")
 _LISTED: Final = {"DNS question types": "question_types", "DoH HTTP response status codes": "http_statuses"}
 LINES: Final = re.compile(
     line_starts(*(BENCHMARKING, r"Total requests:\t \d+ of \d+ \(", "usage: dnstrace ", "dnstrace: error: "))
@@ -88,9 +87,6 @@ class TableRun(TextRun):
             rates += [(number(each[1]) or 0.0) * (count(clients) or 0)] if each else []
             self.facts["offered_rate"] = min(rates, default=None)
 
-    def _cancel(self) -> None:
-        self.interrupted = True
-
     def _begin_section(self, name: str, datapoints: str | None) -> None:
         self.section = name
         if name == "DNS timings":
@@ -137,7 +133,7 @@ class TableRun(TextRun):
             r"\S+ +\|.*\| +\d+|LATENCY +\|.*|[+-]-+.*": lambda run: run.section == "DNS distribution",
             r"(\S{1,40}):\s+(\S.*)": _row,
             r"Benchmarking (\S+) via (.{1,40}) with (\d{1,9}) conn?current requests ?(?:\(limited to (.*)\))?": _begin,
-            r"Cancelling benchmark.*": _cancel,
+            r"Cancelling benchmark.*": store("interrupted", lambda: True),
             r"(DNS response codes|DNS question types|DoH HTTP response status codes|DNS timings|DNS distribution"
             r"|Top errors)(?:, (\d{1,18}) datapoints|:)?": _begin_section,
             r"DNS distribution written to .*": skip,
@@ -187,10 +183,8 @@ class TableRun(TextRun):
         if sent and received == 0:
             self.details["questions_per_second_printed"] = printed
             self.facts["achieved_rate"] = 0.0
-            self.warnings.append(
-                f"No request was answered: is the server up? The {printed} questions per second "
-                "are failed requests, so the achieved rate is 0."
-            )
+            failed_only = f"The {printed} questions per second are failed requests, so the achieved rate is 0."
+            self.warnings.append(f"No request was answered: is the server up? {failed_only}")
         elif failed := sent - received:
             self.warnings.append(f"The questions per second count {plural(failed, 'request')} without an answer.")
         codes = self.sections.get("DNS response codes", {})

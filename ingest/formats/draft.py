@@ -70,9 +70,5 @@ class Draft:
         details = json.dumps(self.details, sort_keys=True) if self.details else None
         if len(self.observations) == MAX_SERIES:
             self.warnings.append(f"Only the first {MAX_SERIES} observed values are kept.")
-        return Report(
-            line=self.line,
-            facts={**self.facts, "completed": completed, "details": details},
-            observations=self.observations,
-            warnings=self.warnings,
-        )
+        facts = {**self.facts, "completed": completed, "details": details}
+        return Report(self.line, facts, observations=self.observations, warnings=self.warnings)

@@ -5,7 +5,7 @@ import io
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import chain, islice
 from typing import Final, NamedTuple
@@ -62,7 +62,15 @@ class Text(NamedTuple):
 def in_json(text: str) -> Iterator[Text]:
     """Yield the texts in strings of JSON, such as `stdout` in Ansible's output, each once."""
     seen: set[str] = set()
-    titles, line, at = _titles(_tokens_of_json(text)), 1, 0
+    tokens: list[_Token] = []
+    for token in _TOKEN.finditer(text):
+        if token[1]:
+            tokens.append(("key", token[1][1:-1], token.start()))
+        elif token[2]:
+            tokens.append(("fraction" if token[3] else "value", token[2].strip('"'), 0))
+        else:
+            tokens.append(("open" if token[0] in {"{", "["} else "close", "", 0))
+    titles, line, at = _titles(tokens), 1, 0
     for match in sorted([*_STDOUT_LINES.finditer(text), *_STDOUT.finditer(text)], key=lambda found: found.start(1)):
         line, at = line + text.count("\n", at, match.start(1)), match.start(1)
         try:
@@ -139,16 +147,6 @@ def _value(text: str) -> _Token:
     return "fraction" if _FRACTION.fullmatch(text) else "value", text, 0
 
 
-def _tokens_of_json(text: str) -> Iterator[_Token]:
-    for token in _TOKEN.finditer(text):
-        if token[1]:
-            yield "key", token[1][1:-1], token.start()
-        elif token[2]:
-            yield "fraction" if token[3] else "value", token[2].strip('"'), 0
-        else:
-            yield "open" if token[0] in {"{", "["} else "close", "", 0
-
-
 def _titles(tokens: Iterable[_Token]) -> dict[int, str]:
     """Return the title of each output, by its place.
 
@@ -160,23 +158,28 @@ def _titles(tokens: Iterable[_Token]) -> dict[int, str]:
     values = defaultdict[str, list[str]](list)
     for key, value in chain(*{id(said): said for _, said in found.values()}.values()):  # an object may have several
         values[key].append(value)
-    measured = {key for key, each in values.items() if _are_measured(key, each)}
+    # A setting is the same for the trials of a ramp, or is raised step by step; a repetition is not above their number.
+    measured = set()
+    for key, each in values.items():
+        if key and not RATE.search(key) and len(each) >= _SEVERAL and all(map(_NUMBER.fullmatch, each)):
+            numbers = [float(value.rstrip("%")) for value in each]
+            if 2 * len({*numbers}) > len(numbers) < max(numbers) and numbers != sorted(numbers):
+                measured.add(key)
     titles = {}
     for place, (names, said) in found.items():
         told = [(key, value) for key, value in said if key not in measured][:_MOST_TOLD]
         numbered = [("rate" if key.endswith("_rate") else key, value) for key, value in told]
-        words = [_word(key, value) for key, value in numbered]
+        words = []
+        for key, value in numbered:  # `n=3`, `mt-off` of `"mt": false`, nothing of other false or true
+            state = _STATES.get(value.lower())
+            if key and value.isdecimal():
+                words.append(f"{key}={value}")
+            elif state and synonyms.told("".join(filter(str.isalpha, f"{key}{state}".lower()))):
+                words.append(f"{key}-{state}")
+            elif value.lower() not in {"false", "true"}:
+                words.append(value)
         titles[place] = " ".join(filter(None, [*(name for name in names if name not in shared), *words]))
     return titles
-
-
-def _word(key: str, value: str) -> str:
-    """Return what a value tells: `n=3` if it is a number, `mt-off` of `"mt": false`, nothing of other false or true."""
-    if key and value.isdecimal():
-        return f"{key}={value}"
-    if (state := _STATES.get(value.lower())) and synonyms.told("".join(filter(str.isalpha, f"{key}{state}".lower()))):
-        return f"{key}-{state}"
-    return "" if value.lower() in {"false", "true"} else value
 
 
 def _outputs(tokens: Iterable[_Token]) -> dict[int, tuple[list[str], list[tuple[str, str]]]]:
@@ -197,14 +200,3 @@ def _outputs(tokens: Iterable[_Token]) -> dict[int, tuple[list[str], list[tuple[
             around[-1][1].append((key, value[:_LONGEST]))
         key = ""
     return found
-
-
-def _are_measured(key: str, values: Sequence[str]) -> bool:
-    """Return whether the numbers under a key of several objects differ from each other as only measured ones do.
-
-    A setting is the same for the trials of a ramp, or is raised step by step; a repetition is not above their number.
-    """
-    if not key or RATE.search(key) or len(values) < _SEVERAL or not all(map(_NUMBER.fullmatch, values)):
-        return False
-    numbers = [float(value.rstrip("%")) for value in values]
-    return 2 * len({*numbers}) > len(numbers) < max(numbers) and numbers != sorted(numbers)

@@ -1,8 +1,8 @@
-"""The reader of flame's output (DNS-OARC flamethrower, flame(1)): its text and its JSON Lines (-o).
+"""The reader of flame's output (DNS-OARC flamethrower, flame(1)): its text and its JSON Lines (-o), of one run id.
 
-Both come from one run and share its run id. The printed average rates are means of the counts per period, and too low
-if the first period is shorter than a second: the achieved rate is replies divided by time. A reply after the time-out
-counts as received and as timed out. The period averages are means of the generators' means.
+The printed average rates are too low if the first period is shorter than a second: the achieved rate is replies divided
+by time. A reply after the time-out counts as received and as timed out. The period averages are means of the
+generators' means.
 """
 
 import re
@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any, Final
 
+from dropline.ingest.formats import Row
 from dropline.ingest.formats.text import count, instant, json_object, mapping, marked, number, words
 from dropline.ingest.formats.text_run import Result, TextRun, fact, fail, line_starts, rule_table, skip
 
@@ -19,14 +20,9 @@ NAME = "flame"
 _N: Final = r"([\d.e+-]+|-?nan|-?inf)"
 _MARK: Final = re.compile(
     line_starts(
-        r"flaming target\(s\) \[",
-        "run id      : ",
-        r"query generator \[",
-        r'\{"cmdline":"[^\r\n]{0,4000}"run_id":',
-        r'\{"in_flight":\d+,"period_bad_count":',
-        r'\{"period_bad_count":\d+,"period_in_flight":',
-        r"Flamethrower\.",
-        "unable to resolve target addr",
+        *(r"flaming target\(s\) \[", "run id      : ", r"query generator \[", r"Flamethrower\."),
+        *(r'\{"cmdline":"[^\r\n]{0,4000}"run_id":', r'\{"in_flight":\d+,"period_bad_count":'),
+        *(r'\{"period_bad_count":\d+,"period_in_flight":', "unable to resolve target addr"),
     )
 )
 IN_JSON = (
@@ -99,10 +95,10 @@ class _Run(TextRun):
             return self._take_json(said)
         return super().take(line) or (not self.usage and self._take_summary(line))
 
-    def _flame(self, target: str, port: str, generators: str, batch: str, delay_ms: str, transport: str) -> None:
+    def _flame(self, target: str, port: str, *load: str) -> None:
         self.flaming = True
         self.details |= {"target": target, "port": port}
-        self._set_load(generators, batch, delay_ms, transport)
+        self._set_load(*load)
 
     def _generator(self, name: str, records: str) -> None:
         self.details |= {"generator": name, "records": count(records)}
@@ -174,11 +170,7 @@ class _Run(TextRun):
             return True  # of one generator; the sum follows
         if any(count(said.get(name)) is None for name in _ESSENTIAL):
             return False
-        self._take_sum(said)
-        return True
-
-    def _take_sum(self, said: dict[str, Any]) -> None:
-        """Parse the sum over all generators that is written for each period, and at the end."""
+        # The sum over all generators is written for each period, and at the end.
         self.totals |= {name: value for name, value in said.items() if name != "total_responses"}
         self.codes = {str(name)[:100]: count(value) for name, value in mapping(said.get("total_responses")).items()}
         sent, received = count(said["total_s_count"]) or 0, count(said["total_r_count"]) or 0
@@ -190,9 +182,9 @@ class _Run(TextRun):
         if more_sent or more_received or not self.final:
             others = (average, said.get("period_in_flight"), said.get("period_timeouts"))
             self._period(said.get("runtime_s"), more_sent, more_received, *others)
+        return True
 
     def _options(self, command: str) -> None:
-        """Set the offered load from a command line."""
         pairs = dict(pairwise(command.split()))
         transport = pairs.get("-P", "udp")
         letters = zip("cqd", _DEFAULTS[transport == "udp"], strict=True)
@@ -209,21 +201,24 @@ class _Run(TextRun):
         if None in figures.values():
             return self.reject()
         sent, received, timeouts = (figures[name] or 0 for name in _ESSENTIAL)
+        run_s = number(self.totals.get("runtime_s"))
+        if run_s is None or run_s < 0:
+            self.doubts.append("The runtime is no time: its line is damaged.")
+            run_s = None
+        times = [(run_s, received)]  # of the whole run, or of sending if the final wait brought few
+        if self._while_sending and self.replies == received:
+            times.append(self._while_sending)
         self.facts |= {
-            "achieved_rate": self._rate(received),
-            "sent": sent,
-            "received": received,
-            "dropped": timeouts,
-            "duration_s": self._runtime_s(),
+            "achieved_rate": max((round(replies / time_s, 6) for time_s, replies in times if time_s), default=None),
+            **{"sent": sent, "received": received, "dropped": timeouts, "duration_s": run_s},
             "started_at": instant(self.totals.get("start_timestamp")),
         }
         if load := self.details.pop("load", None):
             parts = (load, self.details.get("transport"), self.details.get("generator"))
             self.facts["method"] = "; ".join(part for part in parts if part)
         self.details["average_rate_printed"] = number(self.totals.get("total_qps_r_avg"))
-        told = {ours: count(self.totals.get(theirs)) for theirs, ours in _DETAILS.items()} | {
-            "run_id": words(self.totals.get("run_id"), 100),
-        }
+        told: Row = {ours: count(self.totals.get(theirs)) for theirs, ours in _DETAILS.items()}
+        told["run_id"] = words(self.totals.get("run_id"), 100)
         self.details |= {name: value for name, value in told.items() if value is not None}
         for statistic in ("avg", "min", "max") if received else ():
             self.observe(f"latency_{statistic}", number(self.totals.get(f"total_response_{statistic}_ms")), "ms")
@@ -233,22 +228,8 @@ class _Run(TextRun):
             self.observe("responses", answers, "responses", code)
         return self.report(completed=self._judge(sent, received, timeouts))
 
-    def _runtime_s(self) -> float | None:
-        """Return the time that the run took, none if it is damaged."""
-        run_s = number(self.totals.get("runtime_s"))
-        return run_s if run_s is not None and run_s >= 0 else None
-
-    def _rate(self, received: int) -> float | None:
-        """Return replies divided by time: of the whole run, or of sending only if the final wait brought few."""
-        times = [(self._runtime_s(), received)]
-        if self._while_sending and self.replies == received:
-            times.append(self._while_sending)
-        return max((round(replies / time_s, 6) for time_s, replies in times if time_s), default=None)
-
     def _judge(self, sent: int, received: int, timeouts: int) -> bool:
         """Note inconsistent figures; return whether the report is complete."""
-        if self._runtime_s() is None:
-            self.doubts.append("The runtime is no time: its line is damaged.")
         if self.replies not in {0, received}:
             self.doubts.append(f"{received} replies came in, its periods count {self.replies}: a line is damaged.")
         answered = sum(value or 0 for value in self.codes.values())

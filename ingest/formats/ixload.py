@@ -1,9 +1,7 @@
-"""The reader of Ixia IxLoad's HTTP_Client.csv.
+"""The reader of Ixia IxLoad's HTTP_Client.csv: captions after some lines of text, and one line below the samples.
 
-Some lines of text precede the header, whose captions begin with `HTTP `, and one line follows the samples.
-
-The achieved rate is the mean total throughput (Mbit/s, of HTTP) of the steady samples. The file does not contain the
-desired load. Elapsed times are milliseconds.
+The achieved rate is the mean total throughput (Mbit/s, of HTTP) of the steady samples; times are ms. The desired load
+is not in the file.
 """
 
 from typing import Final

@@ -1,11 +1,8 @@
-"""The reader of Ixia IxNetwork's QuickTest results: AggregateResults.csv and iteration.csv.
+"""The reader of Ixia IxNetwork's QuickTest results: AggregateResults.csv, a row per trial, and iteration.csv.
 
-AggregateResults.csv has one row per trial; captions begin with `Agg` in some versions. iteration.csv has a row per
-flow: the rows of one trial, frame size and iteration are one trial here. Latencies are nanoseconds, even if the caption
-says `(n)`.
-
-Rates are frames/s of all flows. The table gives the sending rate only as a share of the line rate, which is derived
-from the receiving rate, given in both units. An empty cell is an unknown value.
+iteration.csv has a row per flow: the rows of one trial, frame size and iteration are one trial here. Captions begin
+with `Agg` in some versions. Latencies are nanoseconds, even if the caption says `(n)`. Rates are frames/s of all flows;
+the sending rate is given as a share of the line rate only, and derived from the receiving rate, given in both units.
 """
 
 import math
@@ -24,16 +21,13 @@ _NUMBERS: Final = ("trial", "framesize", "iteration")
 
 def _trials(table: Table) -> Parts:
     records, faults = table.records()
-    groups = groupby(records, _identity if "txport" in table.columns.names else lambda record: (record.line,))
+    is_by_flow = "txport" in table.columns.names
+    groups = groupby(records, lambda each: (*map(each.number, _NUMBERS),) if is_by_flow else (each.line,))
     several = several_trials(record.get("trial") for record in records)
     parts = [*faults, *(_trial(list(group), several=several) for _, group in groups)]
     if not table.rows:
         parts.append(Reject(table.line, "header without rows", "export the results after the test has ended"))
     yield from sorted(parts, key=lambda part: part.line)
-
-
-def _identity(record: Record) -> tuple[float | None, ...]:
-    return tuple(map(record.number, _NUMBERS))
 
 
 def _trial(records: list[Record], *, several: bool) -> Report | Reject:

@@ -23,8 +23,7 @@ _DOCUMENT: Final = re.compile(r"^(?=[\[{])", re.MULTILINE)
 def documents(data: bytes) -> Iterator[tuple[int, Node] | Reject]:
     """Yield (line, value) of each JSON document of a text: one, JSON lines, or several appended.
 
-    Invalid text is one reject, and parsing continues at the next line on which a document begins. A text of more than
-    _MAX_VALUES values is one reject, too.
+    Invalid text is one reject, and parsing continues at the next line on which a document begins.
     """
     text = data.decode("utf-8", "replace")
     if sum(map(text.count, "{[,")) > _MAX_VALUES:
@@ -59,10 +58,7 @@ def documents(data: bytes) -> Iterator[tuple[int, Node] | Reject]:
 def in_documents(text: bytes, read: Callable[[int, Node], Iterable[Part | Reject]]) -> Iterator[Part | Reject]:
     """Yield the results of `read` for each (line, JSON document) of a text, and rejects for invalid JSON."""
     for document in documents(text):
-        if isinstance(document, Reject):
-            yield document
-        else:
-            yield from read(*document)
+        yield from [document] if isinstance(document, Reject) else read(*document)
 
 
 class Node(Fields):

@@ -1,9 +1,8 @@
 """The reader of kxdpgun's output (Knot DNS, kxdpgun(8); src/utils/kxdpgun/main.c), from 3.1 on.
 
 Up to Knot 3.3 all figures are whole numbers: a duration of `3 s` is at least that long. From 3.4 on, totals follow
-`cumulative metrics:`, after those of each period (`-S`); 3.5 separates thousands. The rate option is approximate and
-not printed: it is known from the command, if that is before the output. The achieved rate is the reply rate; over TCP
-and QUIC, connections count as queries.
+`cumulative metrics:`, after those of each period (`-S`); 3.5 separates thousands. The approximate rate is known only
+from a command before the output. The achieved rate is the reply rate; over TCP and QUIC, connections count as queries.
 """
 
 import re
@@ -58,11 +57,8 @@ class _Run(TextRun):
     def take(self, line: str) -> bool:
         return super().take(line if line.startswith(("error: ", "warning: ")) else without_thousands(line))
 
-    def _called(self, command: str, rate: str) -> None:
-        self.facts |= {"command": command, "offered_rate": number(rate)}
-
-    def _begin_metrics(self, kind: str) -> None:
-        self.period = {} if kind == "periodic" else None
+    def _warn(self, text: str) -> None:
+        self.warnings.append(f"kxdpgun warns in line {self.here}: {text}.")
 
     def _start(self, interface: str, threads: str, family: str | None, transport: str, kind: str, xdp: str) -> None:
         transport = transport.lower()
@@ -111,11 +107,10 @@ class _Run(TextRun):
     rules = rule_table(
         {
             r"error: (.*)": fail,
-            _COMMAND: _called,
-            r"warning: (.{,200}).*": lambda run, text: run.warnings.append(
-                f"kxdpgun warns in line {run.here}: {text}."
-            ),
-            r"(cumulative|periodic) metrics:": _begin_metrics,
+            _COMMAND: lambda run, command, rate: run.facts.update(command=command, offered_rate=number(rate)),
+            r"warning: (.{,200}).*": _warn,
+            r"cumulative metrics:": lambda run: setattr(run, "period", None),
+            r"periodic metrics:": lambda run: setattr(run, "period", {}),
             r"using interface (\S+), XDP threads (\d{1,6}), (?:IPv([46])/)?(UDP|TCP|QUIC)([^,]*), (\S+) mode": _start,
             r"thread#\d+: sent (\d{1,18})(?:, received \d+)?(?:, lost (\d{1,18}))?"
             r"(?:, errors (\d{1,18}))?": _end_thread,

@@ -1,11 +1,8 @@
 """The reader of NFVbench's results (OPNFV): its JSON, parts of it, and the records sent to fluentd.
 
-Rates in bit/s are of layer 1 and of both directions; `rate_percent` is 200 if both are at line rate. `stats.overall`
-sums packets over the directions but halves `pkt_rate`, so rates are computed from packets and duration. An `ndr`
-accepts the drop rate of its configuration (0.001 % by default).
-
-Each search and each single run is a trial. Rates are frames/s of both directions, counts are frames, latencies (us)
-become observations in ms.
+Each search and each single run is a trial. Rates are frames/s of both directions, computed from packets and duration,
+as `stats.overall` halves `pkt_rate`; bit/s are of layer 1. Latencies (us) become observations in ms. An `ndr` accepts
+the drop rate of its configuration (0.001 % by default).
 """
 
 import re
@@ -47,7 +44,13 @@ def _trials(line: int, root: Node) -> Trials:
         searches = [name for name in _SEARCHES if name in node and "rate_pps" in node[name].members()]
         trials = [_search(line, name, part, size, root) for name in searches]
         if "stats" in node and "overall" in node["stats"].members() and "rate_pps" not in node:
-            trials.append(_single_run(line, part, size))
+            trial = Trial("NFVbench", line, "single run")
+            trial.facts["offered_rate"] = part.number("run_config.direction-total.orig.rate_pps")
+            trial.facts["achieved_rate"] = part.number("run_config.direction-total.rx.rate_pps")
+            trial.facts["duration_s"] = part.number("duration_sec")
+            trial.frames(part.get("l2frame_size") or size)
+            _overall(trial, part.of("stats.overall"))
+            trials.append(trial)
         for trial in trials:
             found = True
             trial.facts["tool_version"] = root.words("nfvbench_version")
@@ -79,18 +82,6 @@ def _search(line: int, name: str, part: Node, size: str | None, root: Node) -> T
     line_rate = search.number("stats.theoretical_tx_rate_pps")
     if line_rate and trial.facts["achieved_rate"] is not None:
         trial.details["line_rate_share"] = trial.facts["achieved_rate"] / line_rate
-    return trial
-
-
-def _single_run(line: int, run: Node, size: str | None) -> Trial:
-    trial = Trial("NFVbench", line, "single run")
-    trial.facts |= {
-        "offered_rate": run.number("run_config.direction-total.orig.rate_pps"),
-        "achieved_rate": run.number("run_config.direction-total.rx.rate_pps"),
-        "duration_s": run.number("duration_sec"),
-    }
-    trial.frames(run.get("l2frame_size") or size)
-    _overall(trial, run.of("stats.overall"))
     return trial
 
 

@@ -6,24 +6,13 @@ avalanche_scen.cc); perfdhcp(8) describes the options.
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
-from operator import sub
-from typing import Any, Final
+from typing import Final
 
 from dropline.ingest.formats import EMPTY, Reject, Report, Row
 from dropline.ingest.formats.draft import remedy
-from dropline.ingest.formats.perfdhcp_lines import (
-    INTERIM,
-    KEYS,
-    PLACES,
-    START,
-    Line,
-    Process,
-    Stage,
-    clean_counters,
-    recognise,
-)
+from dropline.ingest.formats.perfdhcp_lines import KEYS, PLACES, START, Line, Process, Stage, clean_counters, recognise
 from dropline.ingest.formats.perfdhcp_options import (
     EXCHANGES,
     NEARLY_WHOLE,
@@ -32,17 +21,7 @@ from dropline.ingest.formats.perfdhcp_options import (
     parse_command,
     parse_options,
 )
-from dropline.ingest.formats.text import (
-    MAX_SERIES,
-    MAX_TEXT_BYTES,
-    head_text,
-    is_marked,
-    lines,
-    parts,
-    plural,
-    quote,
-    unpack,
-)
+from dropline.ingest.formats.text import MAX_SERIES, head_text, is_marked, lines, parts, plural, quote, unpack
 
 NAME = "perfdhcp"
 
@@ -65,14 +44,12 @@ CLUES: Final = (
 )
 _NEARLY_ALL: Final = 0.98
 _PRINTED_S: Final = 0.01  # how exactly a rate of six digits tells the time
+_SUMS: Final = {"sent": "sent", "received": "received", "dropped": "drops"}
 _OF_A_HEADER: Final = frozenset({"method", "protocol", "wait_s", "scenario"})
 
 # Part of an error text -> what to do; the first match wins.
 _REMEDIES: Final[tuple[tuple[str, str], ...]] = (
-    (
-        "without an interface, server is required",
-        "give a server address, or -l with an interface that exists on the client",
-    ),
+    ("an interface, server is required", "give a server address, or -l with an interface that exists on the client"),
     ("Failed to convert string to address", "give IP addresses, no host names, and check the interface behind -l"),
     ("There is no address for interface", "give the interface an address, or choose another -l"),
     ("failed to connect to remote endpoint", "check the route from the client to the server"),
@@ -103,23 +80,18 @@ def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
 
 def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
     """Yield (number, text, interpretation) of every line that is not blank, and of text glued to one."""
-    text, _ = unpack(data, MAX_TEXT_BYTES)
+    text, _ = unpack(data)
     for number, said, kind, trial in _walk(text, Process(), line):
-        yield number, said, _taken_for(kind, trial)
-
-
-def _taken_for(line: Line | None, trial: Process) -> str:
-    """Describe how the line just added to `trial` was interpreted (None: not at all)."""
-    if line is None:
-        if trial.error and trial.here == trial.error_line + 1:
-            return "goes on with the error"
-        return "usage text" if trial.stage is Stage.USAGE else "not understood"
-    exchange = trial.exchange() if line.words in _OF_EXCHANGE else None
-    return f"{line.words} of {exchange}" if exchange else line.words
+        if kind:
+            exchange = trial.exchange() if kind.words in _OF_EXCHANGE else None
+            yield number, said, f"{kind.words} of {exchange}" if exchange else kind.words
+        elif trial.error and number == trial.error_line + 1:
+            yield number, said, "goes on with the error"
+        else:
+            yield number, said, "usage text" if trial.stage is Stage.USAGE else "not understood"
 
 
 def _parts(text: bytes, first: int) -> Iterator[Report | Reject]:
-    """Yield the result of each process in a text that begins at line `first`."""
     trial = Process(here=first, line=first)
     for _, _, _, current in _walk(text, trial, first):
         if current is not trial:
@@ -142,11 +114,13 @@ def _walk(text: bytes, trial: Process, first: int) -> Iterator[tuple[int, str, L
 
 
 def _lines(text: bytes, first: int = 1) -> Iterator[tuple[int, str]]:
-    """Yield (number, line) of all lines that are not blank; glued text is split off."""
-    glued = _may_be_glued(text)
+    """Yield (number, line) of all lines that are not blank; text glued to other text is split off."""
+    start = START.encode()
+    begun = text.startswith(start) + text.count(b"\n" + start)
+    glued = text.count(start) > begun or any(mark in text for mark in (b"^C", b"Failed to receive", b"\x1b"))
     for number, line, ended in lines(text, first):
-        if not ended:
-            line = _unfinished(line)
+        if not ended and _may_be_cut(line):
+            line += " (the file ends here)"  # so that nothing takes it for a value
         if not glued:
             yield number, line
             continue
@@ -160,235 +134,173 @@ def _lines(text: bytes, first: int = 1) -> Iterator[tuple[int, str]]:
         if line.startswith(_FAILED):
             # stderr is not buffered: a line of stdout may come between parts of this one.
             yield number, line
-            line = _behind_failure(line.removeprefix(_FAILED))
+            line = line.removeprefix(_FAILED)
+            _, message, behind = line.partition("is expected.")
+            line = behind if message else line if line.startswith("sent: ") or line.partition(": ")[0] in KEYS else ""
         if line:
             yield number, line
 
 
-def _may_be_glued(text: bytes) -> bool:
-    """Return whether text that may get glued to other text appears elsewhere than at the start of a line."""
-    start = START.encode()
-    begun = text.startswith(start) + text.count(b"\n" + start)
-    return text.count(start) > begun or any(mark in text for mark in (b"^C", b"Failed to receive", b"\x1b"))
-
-
-def _unfinished(line: str) -> str:
-    """Return the unterminated last line of a file; invalidate a number that may be truncated."""
+def _may_be_cut(line: str) -> bool:
     key, _, value = line.partition(": ")
-    cut = value[-1:].isdigit() and value != "0"
-    return f"{line} (the file ends here)" if cut and key in KEYS else line
-
-
-def _behind_failure(text: str) -> str:
-    """Return the text after a message of stderr on the same line, if it is a line of stdout."""
-    _, message, behind = text.partition("is expected.")
-    if message:
-        return behind
-    return text if text.startswith("sent: ") or text.partition(": ")[0] in KEYS else ""
+    return key in KEYS and value[-1:].isdigit() and value != "0"
 
 
 def _conclude(trial: Process) -> Report | Reject:
-    """Return the report of a trial whose first exchange is complete, else a reject."""
     trial.give_up()
-    if trial.exchanges and trial.exchanges[0]["position"] == 0 and trial.stage < Stage.USAGE:
-        return _report(trial)
-    return _reject(trial)
+    is_complete = trial.exchanges and trial.exchanges[0]["position"] == 0 and trial.stage < Stage.USAGE
+    return _Ended(trial).report() if is_complete else _reject(trial)
 
 
-def _report(trial: Process) -> Report:
-    options: Options | None = None
-    if trial.command is not None:
-        options = parse_command(trial.command)
-    elif trial.arguments:
-        options = parse_options(trial.arguments)  # as `-x a` decodes them
-    gave_up = options is not None and _gave_up(trial, options)
-    faults = _faults(trial, options, gave_up=gave_up)
-    stopped = trial.interrupted or _is_stopped(trial, options)
-    slots = _slots(trial, options)
-    if trial.width and not slots:
-        faults.append("The interim lines are left out: it is not known which exchanges they count.")
-    for label, addresses in trial.leases:
-        trial.observe("leases_listed", len(addresses), "leases", label)
-        trial.observe("distinct_addresses", len(set(addresses)), "leases", label)
-    return Report(
-        line=trial.line,
-        facts={**_facts(trial, options, gave_up=gave_up), "completed": not (faults or stopped)},
-        exchanges=trial.exchanges,
-        intervals=_intervals(trial, slots, options.report_s if options else None),
-        observations=trial.observations,
-        warnings=[*faults, *_notes(trial, options, gave_up=gave_up, stopped=stopped), *_strange_lines(trial, options)],
-    )
+class _Ended:
+    """A process that has printed the statistics of its first exchange at least."""
 
+    def __init__(self, trial: Process) -> None:
+        self.trial, self.rows = trial, trial.exchanges
+        self.options = parse_options(trial.arguments) if trial.arguments else None  # as `-x a` decodes them
+        if trial.command is not None:
+            self.options = parse_command(trial.command)
+        self.gave_up = self.options is not None and self._gave_up(self.options)
+        self.stopped = trial.interrupted
+        if self.options and self.options.duration_s and trial.rate and not self.options.most_drops:
+            self.stopped |= self._ran_s() < NEARLY_WHOLE * self.options.duration_s
 
-def _is_avalanche(trial: Process) -> bool:
-    return trial.provisioned or trial.scenario == "avalanche"
-
-
-def _faults(trial: Process, options: Options | None, *, gave_up: bool) -> list[str]:
-    """Return signs that a report is incomplete or inconsistent."""
-    faults = []
-    found = tuple(row["exchange"] for row in trial.exchanges)
-    slots = trial.width
-    expected = slots or (2 if trial.rate_name == "4-way exchanges" else 1)
-    if trial.broken:
-        cut = ", ".join(trial.broken)
-        faults.append(f"Report cut off: the statistics of {cut} are incomplete and are left out.")
-    elif options and found != options.exchanges:
-        wanted = ", ".join(options.exchanges)
-        faults.append(f"Report cut off? Expected {wanted}, found {', '.join(found)}.")
-    elif not options and (len(found) < expected or (slots and len(found) != slots)):
-        faults.append(f"Report cut off? Expected {expected} exchanges, found {', '.join(found)}.")
-    answered = trial.exchanges[:2][-1]["received"]  # the basis of perfdhcp's rate
-    if trial.rate is not None and trial.rate <= 0 < answered:
-        faults.append(f"A rate of {trial.rate:.15g} contradicts {answered} exchanges.")
-    if options and options.offered_rate and trial.expected_rate:
-        asked, printed = options.offered_rate, trial.expected_rate
-        if not math.isclose(asked, printed, rel_tol=1e-4):  # six digits are printed
-            faults.append(f"-r {asked:.15g} contradicts the expected rate, {printed:.15g}: its line is cut off.")
-    if options and gave_up and not _is_loss_known(trial, options):
-        limits = " and ".join(options.most_drops)
-        faults.append(
-            f"-D {limits} also counts requests under way, and ended the trial before any answer was late: its loss "
-            "says nothing. Raise -D, or leave it out."
+    def report(self) -> Report:
+        trial, faults = self.trial, self._faults()
+        found = tuple(row["exchange"] for row in self.rows)
+        every = EXCHANGES[PLACES[found[0]][0]]
+        columns = (found, self.options.exchanges if self.options else (), every[:2], every)  # of interim lines, perhaps
+        slots = next((names for names in columns if len(names) == trial.width), ())
+        if trial.width and not slots:
+            faults.append("The interim lines are left out: it is not known which exchanges they count.")
+        for label, addresses in trial.leases:
+            trial.observe("leases_listed", len(addresses), "leases", label)
+            trial.observe("distinct_addresses", len(set(addresses)), "leases", label)
+        return Report(
+            line=trial.line,
+            facts={**self._facts(), "completed": not (faults or self.stopped)},
+            exchanges=self.rows,
+            intervals=trial.intervals(slots, self.options.report_s if self.options else None),
+            observations=trial.observations,
+            warnings=[*faults, *self._notes(), *self._strange_lines()],
         )
-    if _is_avalanche(trial) and not trial.provisioned:
-        faults.append("Report cut off: the summary of the avalanche is missing.")
-    return faults
 
+    def _faults(self) -> list[str]:
+        trial, options, faults = self.trial, self.options, []
+        found = tuple(row["exchange"] for row in self.rows)
+        expected = trial.width or (2 if trial.rate_name == "4-way exchanges" else 1)
+        if trial.broken:
+            cut = ", ".join(trial.broken)
+            faults.append(f"Report cut off: the statistics of {cut} are incomplete and are left out.")
+        elif options and found != options.exchanges:
+            faults.append(f"Report cut off? Expected {', '.join(options.exchanges)}, found {', '.join(found)}.")
+        elif not options and (len(found) < expected or trial.width not in {0, len(found)}):
+            faults.append(f"Report cut off? Expected {expected} exchanges, found {', '.join(found)}.")
+        answered = self.rows[:2][-1]["received"]  # the basis of perfdhcp's rate
+        if trial.rate is not None and trial.rate <= 0 < answered:
+            faults.append(f"A rate of {trial.rate:.15g} contradicts {answered} exchanges.")
+        if options and options.offered_rate and trial.expected_rate:
+            asked, printed = options.offered_rate, trial.expected_rate
+            if not math.isclose(asked, printed, rel_tol=1e-4):  # six digits are printed
+                faults.append(f"-r {asked:.15g} contradicts the expected rate, {printed:.15g}: its line is cut off.")
+        if options and self.gave_up and not self._is_loss_known(options):
+            faults.append(
+                f"-D {' and '.join(options.most_drops)} also counts requests under way, and ended the trial before "
+                "any answer was late: its loss says nothing. Raise -D, or leave it out."
+            )
+        if trial.is_avalanche and not trial.provisioned:
+            faults.append("Report cut off: the summary of the avalanche is missing.")
+        return faults
 
-def _slots(trial: Process, options: Options | None) -> tuple[str, ...]:
-    """Return the exchanges in the columns of interim lines, or none if unknown."""
-    slots = trial.width
-    found = tuple(row["exchange"] for row in trial.exchanges)
-    every = EXCHANGES[PLACES[found[0]][0]]
-    candidates = (found, options.exchanges if options else (), every[:2], every)
-    return next((names for names in candidates if len(names) == slots), ())
+    def _facts(self) -> Row:
+        trial, options, rows = self.trial, self.options, self.rows
+        leases = len(rows) > 1 or trial.rate_name == "4-way exchanges"
+        facts: Row = {
+            **{"tool": "perfdhcp", "tool_version": trial.version, "command": trial.command},
+            **dict.fromkeys(("method", "duration_s", "drop_time_s", "drop_time_second_s", "wait_s", "clients")),
+            "protocol": PLACES[rows[0]["exchange"]][0],
+            "scenario": "avalanche" if trial.is_avalanche else trial.scenario,
+            "offered_rate": trial.expected_rate,
+            "achieved_rate": trial.rate,
+            "rate_unit": "leases/s" if leases else "exchanges/s",
+            **{ours: sum(row[name] for row in rows) for ours, name in _SUMS.items()},
+            "malformed": trial.malformed,
+        }
+        if options:
+            said = options.facts() | {"scenario": trial.scenario or options.scenario}
+            said["offered_rate"] = options.offered_rate or trial.expected_rate
+            if trial.command is None:  # `-x a` decodes only some of the options
+                said = {name: value for name, value in said.items() if name not in _OF_A_HEADER}
+            facts |= said
+            if self.gave_up:  # then its rate tells the time, unless that includes a wait
+                is_needed = options.wait_s and self._is_loss_known(options)
+                facts["duration_s"] = self._sent_for_s(options) if is_needed else None
+        if trial.is_avalanche:
+            facts["offered_rate"] = None  # perfdhcp prints -r as the expected rate, but all clients start at once
+        return facts
 
+    def _gave_up(self, options: Options) -> bool:
+        """Return whether -D ended the trial early: it ran for less than its period and the wait, which overlap then."""
+        planned = (options.offered_rate or 0) * (options.duration_s or math.inf)
+        if not options.most_drops or self.rows[0]["sent"] >= _NEARLY_ALL * planned:
+            return False
+        planned_s = options.duration_s and options.duration_s + options.wait_s
+        if self.trial.rate and planned_s and self._ran_s() >= planned_s - _PRINTED_S:
+            return False
+        # what is answered while it waits is no drop any more
+        return self._has_drops() or bool(options.duration_s and options.wait_s)
 
-def _facts(trial: Process, options: Options | None, *, gave_up: bool) -> Row:
-    """Return the columns of schema.TRIALS except `completed`."""
-    rows = trial.exchanges
-    leases = len(rows) > 1 or trial.rate_name == "4-way exchanges"
-    facts: Row = {
-        "tool": "perfdhcp",
-        "tool_version": trial.version,
-        "command": trial.command,
-        **dict.fromkeys(("method", "duration_s", "drop_time_s", "drop_time_second_s", "wait_s", "clients")),
-        "protocol": PLACES[rows[0]["exchange"]][0],
-        "scenario": "avalanche" if _is_avalanche(trial) else trial.scenario,
-        "offered_rate": trial.expected_rate,
-        "achieved_rate": trial.rate,
-        "rate_unit": "leases/s" if leases else "exchanges/s",
-        "sent": sum(row["sent"] for row in rows),
-        "received": sum(row["received"] for row in rows),
-        "dropped": sum(row["drops"] for row in rows),
-        "malformed": trial.malformed,
-    }
-    if options:
-        said = options.facts() | {"scenario": trial.scenario or options.scenario}
-        said["offered_rate"] = options.offered_rate or trial.expected_rate
-        if trial.command is None:  # `-x a` decodes only some of the options
-            said = {name: value for name, value in said.items() if name not in _OF_A_HEADER}
-        facts |= said
-        if gave_up:  # then its rate tells the time, unless that includes a wait
-            is_needed = options.wait_s and _is_loss_known(trial, options)
-            facts["duration_s"] = _sent_for_s(trial, options) if is_needed else None
-    if _is_avalanche(trial):
-        facts["offered_rate"] = None  # perfdhcp prints -r as the expected rate, but all clients start at once
-    return facts
+    def _has_drops(self) -> bool:
+        return any(row["drops"] for row in self.rows)
 
+    def _is_loss_known(self, options: Options) -> bool:
+        """Return whether a trial that -D ended lost something after the drop time, rather than under way."""
+        waited_s = self._sent_for_s(options) + options.wait_s
+        return self._has_drops() and waited_s >= (options.drop_times_s[0] or 0)
 
-def _gave_up(trial: Process, options: Options) -> bool:
-    """Return whether -D ended the trial early: it ran for less than its period and the wait, which then overlap."""
-    planned = (options.offered_rate or 0) * (options.duration_s or math.inf)
-    if not options.most_drops or trial.exchanges[0]["sent"] >= _NEARLY_ALL * planned:
-        return False
-    if trial.rate and options.duration_s and _ran_s(trial) >= options.duration_s + options.wait_s - _PRINTED_S:
-        return False
-    # what is answered while it waits is no drop any more
-    return any(row["drops"] for row in trial.exchanges) or bool(options.duration_s and options.wait_s)
+    def _sent_for_s(self, options: Options) -> float:
+        """Return how long a trial sent that -D ended: perfdhcp sends its rate x the period - 1."""
+        return float((self.rows[0]["sent"] + 1) / options.offered_rate) if options.offered_rate else self._ran_s()
 
+    def _ran_s(self) -> float:
+        """Return how long a trial ran, waiting included: the basis of its rate."""
+        return float(self.rows[:2][-1]["received"] / (self.trial.rate or math.inf))
 
-def _is_stopped(trial: Process, options: Options | None) -> bool:
-    """Return whether a trial ran for less than its period without a limit that explains it."""
-    if not options or not options.duration_s or not trial.rate or options.most_drops:
-        return False
-    return _ran_s(trial) < NEARLY_WHOLE * options.duration_s
+    def _notes(self) -> Iterator[str]:
+        trial, options = self.trial, self.options
+        if trial.command is None:
+            yield UNKNOWN_OPTIONS
+        if trial.interrupted:
+            yield "The trial was interrupted by Ctrl-C."
+        elif options and self.stopped:
+            yield f"The trial was stopped after {self._ran_s():.3g} of {options.duration_s:g} s."
+        if max(trial.interim_lines, len(trial.observations)) >= MAX_SERIES:
+            yield f"Only the first {MAX_SERIES} interim lines and packets are kept."
+        if trial.is_avalanche and self._has_drops():
+            yield "The avalanche was interrupted before all clients had their answers."
+        if options and self.gave_up:
+            yield f"It ended early: -D allows {' and '.join(options.most_drops)} drops."
+        if options and options.ignored:
+            yield f"The avalanche scenario ignores {', '.join(options.ignored)}."
+        if count := trial.malformed or trial.incorrect.count:
+            yield f"{count} malformed packets came in{trial.incorrect.mentioned}."
+        if count := trial.failed.count:
+            yield f"{count} packets could not be received{trial.failed.mentioned}."
+        for row in self.rows:
+            name, printed = row["exchange"], row["drop_ratio_printed"]
+            if printed is not None and row["drop_ratio"] is None:
+                yield f"The drops ratio of {name} is {printed}, not a number: {row['sent']} sent."
+            if row["min_delay_ms"] is None and name != "RELEASE":  # which has no answer
+                yield f"{name} has no delays (min delay inf or n/a): no answer was received."
 
-
-def _is_loss_known(trial: Process, options: Options) -> bool:
-    """Return whether a trial that -D ended lost something after the drop time, rather than under way."""
-    waited_s = _sent_for_s(trial, options) + options.wait_s
-    return any(row["drops"] for row in trial.exchanges) and waited_s >= (options.drop_times_s[0] or 0)
-
-
-def _sent_for_s(trial: Process, options: Options) -> float:
-    """Return how long a trial sent that -D ended: perfdhcp sends its rate x the period - 1."""
-    return float((trial.exchanges[0]["sent"] + 1) / options.offered_rate) if options.offered_rate else _ran_s(trial)
-
-
-def _ran_s(trial: Process) -> float:
-    """Return how long a trial ran, waiting included: the basis of its rate."""
-    return float(trial.exchanges[:2][-1]["received"] / (trial.rate or math.inf))
-
-
-def _intervals(trial: Process, exchanges: tuple[str, ...], report_s: float | None) -> dict[str, Sequence[Any]]:
-    """Return columns of schema.INTERVALS; `report_s` is the nominal time between two lines."""
-    if not exchanges:
-        return {}
-    lines, width = min(trial.interim_lines, MAX_SERIES), len(exchanges)
-    rows = lines * width
-    positions = [position for position in range(lines) for _ in exchanges]
-    counters: dict[str, list[Any]] = {kind: trial.interims[kind][:rows] for kind in INTERIM}
-    since = {f"interval_{kind}": counters[kind] for kind in INTERIM[:3]}
-    return {
-        "position": positions,
-        "t_s": [(position + 1) * report_s for position in positions] if report_s else [None] * rows,
-        "exchange": exchanges * lines,
-        **counters,
-        **{name: [*counts[:width], *map(sub, counts[width:], counts)] for name, counts in since.items()},
-    }
-
-
-def _notes(trial: Process, options: Options | None, *, gave_up: bool, stopped: bool) -> list[str]:
-    """Return notes about events in the trial and about missing figures."""
-    notes = []
-    if trial.command is None:
-        notes.append(UNKNOWN_OPTIONS)
-    if trial.interrupted:
-        notes.append("The trial was interrupted by Ctrl-C.")
-    elif options and stopped:
-        notes.append(f"The trial was stopped after {_ran_s(trial):.3g} of {options.duration_s:g} s.")
-    if max(trial.interim_lines, len(trial.observations)) >= MAX_SERIES:
-        notes.append(f"Only the first {MAX_SERIES} interim lines and packets are kept.")
-    if _is_avalanche(trial) and any(row["drops"] for row in trial.exchanges):
-        notes.append("The avalanche was interrupted before all clients had their answers.")
-    if options and gave_up:
-        notes.append(f"It ended early: -D allows {' and '.join(options.most_drops)} drops.")
-    if options and options.ignored:
-        notes.append(f"The avalanche scenario ignores {', '.join(options.ignored)}.")
-    if count := trial.malformed or trial.incorrect.count:
-        notes.append(f"{count} malformed packets came in{trial.incorrect.mentioned}.")
-    if count := trial.failed.count:
-        notes.append(f"{count} packets could not be received{trial.failed.mentioned}.")
-    for row in trial.exchanges:
-        name, printed = row["exchange"], row["drop_ratio_printed"]
-        if printed is not None and row["drop_ratio"] is None:
-            notes.append(f"The drops ratio of {name} is {printed}, not a number: {row['sent']} sent.")
-        if row["min_delay_ms"] is None and name != "RELEASE":  # which has no answer
-            notes.append(f"{name} has no delays (min delay inf or n/a): no answer was received.")
-    return notes
-
-
-def _strange_lines(trial: Process, options: Options | None) -> list[str]:
-    """Note the lines that were not understood; a wrapped command may print anything."""
-    strange = trial.strange
-    if options and options.wrapped:
-        return []
-    warnings = [f"Line {number} is not understood: {quote(text)}." for number, text in strange.first]
-    if more := strange.count - len(strange.first):
-        warnings.append(f"{more} more lines are not understood, the last one is line {strange.last}.")
-    return warnings
+    def _strange_lines(self) -> Iterator[str]:
+        """Note the lines that were not understood; a wrapped command may print anything."""
+        strange = self.trial.strange
+        if self.options and self.options.wrapped:
+            return
+        yield from (f"Line {number} is not understood: {quote(text)}." for number, text in strange.first)
+        if more := strange.count - len(strange.first):
+            yield f"{more} more lines are not understood, the last one is line {strange.last}."
 
 
 def _reject(trial: Process) -> Reject:
@@ -400,7 +312,10 @@ def _reject(trial: Process) -> Reject:
         reason = "usage text instead of a report: perfdhcp -h, or an error that went to stderr"
         return Reject(trial.line, reason, "run the trial again with 2>&1 to see the error")
     if trial.stage >= Stage.RATE:
-        reason = f"report cut off {_where_cut(trial)}{trial.strange.mentioned}"
+        before = "".join(f", before the statistics of {row['exchange']}" for row in trial.exchanges[:1])
+        where = "before the statistics" if trial.stage is Stage.RATE else f"at its head{before}"
+        where = f"in the statistics of {trial.broken[0]}" if trial.broken else where
+        reason = f"report cut off {where}{trial.strange.mentioned}"
         return Reject(trial.here, reason, "copy the whole file again, or run the trial again")
     if trial.stage > Stage.NOTHING:
         reason = f"no final report, {interims}: perfdhcp was killed (SIGTERM) or is still running"
@@ -412,12 +327,3 @@ def _reject(trial: Process) -> Reject:
         reason = f"no output of perfdhcp was recognised{trial.strange.mentioned}"
         return Reject(1, reason, "expected the output of perfdhcp 1.4 or later, from `Running:` on")
     return Reject(1, EMPTY, "run the trial again and keep what perfdhcp prints")
-
-
-def _where_cut(trial: Process) -> str:
-    if trial.broken:
-        return f"in the statistics of {trial.broken[0]}"
-    if trial.stage is Stage.RATE:
-        return "before the statistics"
-    begun = trial.exchanges
-    return f"at its head, before the statistics of {begun[0]['exchange']}" if begun else "at its head"

@@ -1,9 +1,9 @@
 """Usual perfdhcp reports by columns: texts that differ only in their digits are parsed together.
 
 Usual is one process, complete, without `-x`. A skeleton is a text with one `0` for each run of digits. Reports with
-equal skeletons have a form in common: their numbers are in the same order, so the patterns here are matched once,
-against the skeleton, and the numbers of all reports become one matrix. A report that deserves a remark is left to
-`perfdhcp.parse`, which tells the same of all others.
+equal skeletons have a form in common: the patterns here are matched once, against the skeleton, and the numbers of all
+reports become one matrix. A report that deserves a remark is left to `perfdhcp.parse`, which tells the same of all
+others.
 """
 
 from __future__ import annotations

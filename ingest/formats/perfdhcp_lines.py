@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import partial
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from operator import sub
+from typing import Any, Final, NamedTuple
 
+from dropline.ingest.formats import Row
 from dropline.ingest.formats.draft import Draft, Tally
 from dropline.ingest.formats.perfdhcp_options import EXCHANGES, Pair
-from dropline.ingest.formats.text import count
-
-if TYPE_CHECKING:
-    from dropline.ingest.formats import Row
+from dropline.ingest.formats.text import MAX_SERIES, count
 
 START: Final = "Running: perfdhcp"
 
@@ -49,54 +48,27 @@ _INTERIM: Final = re.compile(
     "{}: ([\\d/]+); {}: ([\\d/]+); {}: ([\\d/]+)(?:; {}: ([\\d/]+))?".format(*INTERIM), re.ASCII
 )
 _CLEAN: Final = re.compile(r"\d+(\D+)\d+(?:\1\d+)+", re.ASCII)
-_PROGRESS: Final = re.compile(
-    r"\d{4}-\w{3}-\d\d \S+ \S+: still waiting for \d+ answers, resent \d+, retrying \d+", re.ASCII
-)
-_PROVISIONED: Final = re.compile(
-    r"It took (\S+) to provision \d+ clients\."
-    r"(?: (\d+) packets were sent, (\d+) retransmissions needed, received (\d+) responses\.)?",
-    re.ASCII,
-)
 _RATE: Final = re.compile(
     r"([^ ,]+)(?: ([^/]+)/second)?(?:, expected rate: (\d{1,15})(?: exchanges/second)?)?", re.ASCII
 )
 _TIME: Final = re.compile(r"(\d{1,6})(\d\d)(\d\d)(?:\.(\d{1,9}))?", re.ASCII)
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|nan|inf)", re.ASCII)
-_VERSION: Final = re.compile(r"(?:VERSION: )?(\d+\.\d+\.\d+(?:-\w+)?)", re.ASCII)
 _LEASE: Final = re.compile(r"[0-9A-Fa-f:]*,([0-9A-Fa-f:.]*),([0-9A-Fa-f:]*)")
-_TEMPLATE: Final = re.compile(r"[0-9a-f]{4,8} +[0-9a-f]+")
-_ARGUMENT: Final = re.compile(r"([a-z][a-z-]*)(?:[\[{][^\]=]*\])?=(.*)")
 
-# Labels printed by `-x a` -> the option; the values of the others are ignored.
+# Labels printed by `-x a` -> the option, and the other labels.
 _DECODED: Final = {
     **{"rate": "r", "renew-rate": "f", "release-rate": "F", "report": "t", "clients": "R"},
     **{"num-request": "n", "test-period": "p", "drop-time": "d"},
-    **dict.fromkeys(
-        (
-            *("aggressivity", "base", "diagnostic-selectors", "elp-offset", "interface"),
-            *("ip-offset", "lease-type", "local-addr", "local-port", "mac-list-file", "max-drop"),
-            *("max-pdrop", "preload", "random-offset", "relay-addr-list-file", "remote-port"),
-            *("rip-offset", "rnd-offset", "seed", "server", "sid-offset", "srvid-offset"),
-            *("template-file", "time-offset", "wrapped", "xid-offset"),
-        ),
-        "",
-    ),
 }
+_IGNORED: Final = re.compile(
+    "aggressivity|base|diagnostic-selectors|elp-offset|interface|ip-offset|lease-type|local-addr|local-port"
+    "|mac-list-file|max-drop|max-pdrop|preload|random-offset|relay-addr-list-file|remote-port|rip-offset|rnd-offset"
+    "|seed|server|sid-offset|srvid-offset|template-file|time-offset|wrapped|xid-offset"
+)
 
 
-class Stage(IntEnum):
-    """The progress of one process's output; a line of an earlier stage begins a new process."""
-
-    NOTHING = 0
-    STARTED = 1
-    SCENARIO = 2
-    LOAD = 3
-    RATE = 4
-    STATISTICS = 5
-    USAGE = 6
-    ERROR = 7
-
-
+# The progress of one process's output; a line of an earlier stage begins a new process.
+Stage = IntEnum("Stage", "NOTHING STARTED SCENARIO LOAD RATE STATISTICS USAGE ERROR", start=0)
 Counters = list[list[int]]
 """One interim line: cumulative counters in the order of INTERIM, each with one value per exchange."""
 
@@ -141,13 +113,20 @@ class Process(Draft):
         """Return the number of interim lines."""
         return len(self.interims["sent"]) // self.width if self.width else 0
 
+    @property
+    def is_avalanche(self) -> bool:
+        """Return whether its clients all start at once."""
+        return self.provisioned or self.scenario == "avalanche"
+
     def is_over(self, stage: Stage, payload: object) -> bool:
         """Return whether a line of `stage` must belong to a new process."""
         match stage:
             case Stage.STARTED:
                 return self.stage > Stage.NOTHING
             case Stage.LOAD:
-                return self.stage > stage or (isinstance(payload, list) and self._restarts(payload))
+                return self.stage > stage or (
+                    bool(self.width) and isinstance(payload, list) and self._restarts(payload)
+                )
             case Stage.STATISTICS:
                 place = _place(str(payload))
                 return self.stage > stage or (place is not None and place[1] <= self.position)
@@ -204,6 +183,22 @@ class Process(Draft):
         begun = [*(row["exchange"] for row in self.exchanges[-1:]), *self.broken[-1:]]
         return next((name for name in begun if name in PLACES and PLACES[name][1] == self.position), None)
 
+    def intervals(self, exchanges: tuple[str, ...], report_s: float | None) -> dict[str, Sequence[Any]]:
+        """Return columns of schema.INTERVALS; `report_s` is the nominal time between two lines."""
+        if not exchanges:
+            return {}
+        lines, width = min(self.interim_lines, MAX_SERIES), len(exchanges)
+        positions = [position for position in range(lines) for _ in exchanges]
+        counters: dict[str, list[Any]] = {kind: self.interims[kind][: lines * width] for kind in INTERIM}
+        since = {f"interval_{kind}": counters[kind] for kind in INTERIM[:3]}
+        return {
+            "position": positions,
+            "t_s": [(position + 1) * report_s if report_s else None for position in positions],
+            "exchange": exchanges * lines,
+            **counters,
+            **{name: [*counts[:width], *map(sub, counts[width:], counts)] for name, counts in since.items()},
+        }
+
     def give_up(self) -> None:
         """Count unfinished statistics as broken."""
         if self.open is not None:
@@ -211,8 +206,7 @@ class Process(Draft):
             self.open = None
 
     def _restarts(self, counters: Counters) -> bool:
-        before = self.interims["sent"][-self.width] if self.width else None
-        return before is not None and (self.width != len(counters[0]) or before > counters[0][0])
+        return self.width != len(counters[0]) or (self.interims["sent"][-self.width] or 0) > counters[0][0]
 
     def _is_beheaded(self) -> bool:
         """Return whether statistics lack their first line because the file begins there."""
@@ -220,6 +214,102 @@ class Process(Draft):
             return False
         self.enter(Stage.STATISTICS)
         return True
+
+    def _option(self, match: re.Match[str]) -> bool:
+        if option := _DECODED.get(match[1]):
+            self.arguments.append((option, match[2]))
+        return bool(option or _IGNORED.fullmatch(match[1]))
+
+    def _interim_counters(self, counters: Counters) -> None:
+        self.width = len(counters[0])
+        for kind, values in zip_longest(INTERIM, counters):
+            self.interims[kind] += values or [None] * self.width
+
+    def _interrupt(self, _payload: object) -> None:
+        self.interrupted |= Stage.NOTHING < self.stage < Stage.RATE
+
+    def _rate(self, text: str) -> bool:
+        match = _RATE.fullmatch(text) if len(text) <= _LONGEST else None
+        rate = _number(match[1]) if match else None
+        if match is None or rate is None:
+            return False
+        self.rate, self.rate_name = _finite(rate), match[2]
+        self.expected_rate = float(match[3]) if match[3] else None
+        return True
+
+    def _malformed(self, text: str) -> bool:
+        self.malformed = count(text)
+        return self.malformed is not None
+
+    def _begin_exchange(self, title: str) -> bool:
+        self.give_up()
+        self.open = {"exchange": title.removesuffix("***")[:_LONGEST_TEXT]}
+        if place := _place(title):
+            self.position = self.open["position"] = place[1]
+        return place is not None
+
+    def _counter(self, text: str, column: str) -> bool:
+        value = count(text)
+        return value is not None and self.fill({column: value})
+
+    def _drops_ratio(self, text: str) -> bool:
+        printed = text.removesuffix(" %")
+        ratio = _number(printed)
+        if ratio is None or printed == text:
+            return False
+        return self.fill({"drop_ratio": _finite(ratio / 100), "drop_ratio_printed": printed})
+
+    def _delay(self, text: str, column: str) -> bool:
+        if text in {"n/a", "min delay: n/a"}:
+            # Without an answer the first two lines are printed twice, once glued to another line.
+            return self.fill({column: None}, again=True)
+        if text == _NO_DELAYS:
+            return self._no_delays(text)
+        delay = _number(text.removesuffix(" ms"))
+        return delay is not None and text.endswith(" ms") and self.fill({column: _finite(delay)})
+
+    def _no_delays(self, _payload: object) -> bool:
+        return self.fill(dict.fromkeys(DELAYS), again=True) and self.end_exchange(None)
+
+    def _collected(self, text: str) -> bool:
+        value = count(text)
+        return self.end_exchange(value) and value is not None
+
+    def _diagnostic(self, text: str, metric: str, unit: str) -> bool:
+        value = count(text)
+        self.observe(metric, value, unit)
+        return value is not None
+
+    def _times(self, text: str) -> bool:
+        """Add the response time of one packet; both times count from the start of the trial."""
+        sent, received = (_nanoseconds(time) for time in text.partition(" / ")[::2])
+        if sent is None or received is None or self.section is None:
+            return False
+        self.observe("response_time", (received - sent) / 1e6, "ms", self.section, sent / 1e9)
+        return True
+
+    def _provisioned(self, match: re.Match[str]) -> bool:
+        took = _nanoseconds(match[1].replace(":", ""))
+        if took is None:
+            return False
+        self.provisioned = True
+        self.observe("provision_time", took / 1e9, "s")
+        for metric, text in zip(_TOTALS.values(), match.groups()[1:], strict=True):
+            self.observe(metric, count(text), "packets")
+        return True
+
+    def _lease(self, address: str) -> None:
+        if address:  # clients without a lease are listed, too
+            self.leases[-1][1].append(address)
+
+    def _fail(self, text: str) -> None:
+        self.error, self.error_line = text[:_LONGEST_TEXT], self.here
+
+    def _version(self, match: re.Match[str]) -> None:
+        """Use the answer to `perfdhcp -v` as the version of the reports that follow."""
+        self.next_version = match[1]
+        if self.stage is Stage.NOTHING:
+            self.version = match[1]
 
 
 def _place(title: str) -> tuple[str, int] | None:
@@ -264,9 +354,7 @@ def clean_counters(line: str) -> Counters | None:
     match = _CLEAN.fullmatch(line) if len(line) <= _LONGEST else None
     numbers = line.split(match[1]) if match else []
     width, rest = divmod(len(numbers), 4)
-    if rest or not numbers:
-        return None
-    counters = _table([numbers[i : i + width] for i in range(0, len(numbers), width)])
+    counters = _table([numbers[i : i + width] for i in range(0, len(numbers), width)]) if width and not rest else None
     if counters is None:
         return None
     sent, received, drops, _ = counters  # the third follows from the first two
@@ -274,7 +362,6 @@ def clean_counters(line: str) -> Counters | None:
 
 
 def _counters(line: str) -> Counters | None:
-    """Return the counters of an interim line (`-t`)."""
     match = _INTERIM.fullmatch(line) if len(line) <= _LONGEST else None
     return _table([group.split("/") for group in match.groups() if group]) if match else None
 
@@ -297,8 +384,7 @@ def _finite(value: float) -> float | None:
 
 def _nanoseconds(text: str) -> int | None:
     """Parse a boost time, HHMMSS.ffffff; boost omits the fraction if it is zero."""
-    match = _TIME.fullmatch(text)
-    if not match:
+    if not (match := _TIME.fullmatch(text)):
         return None
     seconds = int(match[1]) * 3600 + int(match[2]) * 60 + int(match[3])
     return seconds * 10**9 + int((match[4] or "").ljust(9, "0"))
@@ -308,179 +394,59 @@ def _set(trial: Process, value: object, name: str) -> None:
     setattr(trial, name, value)
 
 
-def _option(trial: Process, match: re.Match[str]) -> bool:
-    option = _DECODED.get(match[1])
-    if option:
-        trial.arguments.append((option, match[2]))
-    return option is not None
-
-
-def _interim_counters(trial: Process, counters: Counters) -> None:
-    trial.width = len(counters[0])
-    for kind, values in zip_longest(INTERIM, counters):
-        trial.interims[kind] += values or [None] * trial.width
-
-
-def _interrupt(trial: Process, _payload: object) -> None:
-    trial.interrupted |= Stage.NOTHING < trial.stage < Stage.RATE
-
-
-def _rate(trial: Process, text: str) -> bool:
-    match = _RATE.fullmatch(text) if len(text) <= _LONGEST else None
-    rate = _number(match[1]) if match else None
-    if match is None or rate is None:
-        return False
-    trial.rate, trial.rate_name = _finite(rate), match[2]
-    trial.expected_rate = float(match[3]) if match[3] else None
-    return True
-
-
-def _malformed(trial: Process, text: str) -> bool:
-    trial.malformed = count(text)
-    return trial.malformed is not None
-
-
-def _begin_exchange(trial: Process, title: str) -> bool:
-    """Begin the statistics of `title`, an exchange and `***`."""
-    trial.give_up()
-    trial.open = {"exchange": title.removesuffix("***")[:_LONGEST_TEXT]}
-    if place := _place(title):
-        trial.position = trial.open["position"] = place[1]
-    return place is not None
-
-
-def _counter(trial: Process, text: str, column: str) -> bool:
-    value = count(text)
-    return value is not None and trial.fill({column: value})
-
-
-def _drops_ratio(trial: Process, text: str) -> bool:
-    printed = text.removesuffix(" %")
-    ratio = _number(printed)
-    if ratio is None or printed == text:
-        return False
-    return trial.fill({"drop_ratio": _finite(ratio / 100), "drop_ratio_printed": printed})
-
-
-def _delay(trial: Process, text: str, column: str) -> bool:
-    if text in {"n/a", "min delay: n/a"}:
-        # Without an answer the first two lines are printed twice, once glued to another line.
-        return trial.fill({column: None}, again=True)
-    if text == _NO_DELAYS:
-        return _no_delays(trial, text)
-    delay = _number(text.removesuffix(" ms"))
-    return delay is not None and text.endswith(" ms") and trial.fill({column: _finite(delay)})
-
-
-def _no_delays(trial: Process, _payload: object) -> bool:
-    return trial.fill(dict.fromkeys(DELAYS), again=True) and trial.end_exchange(None)
-
-
-def _collected(trial: Process, text: str) -> bool:
-    value = count(text)
-    return trial.end_exchange(value) and value is not None
-
-
-def _diagnostic(trial: Process, text: str, metric: str, unit: str) -> bool:
-    value = count(text)
-    trial.observe(metric, value, unit)
-    return value is not None
-
-
-def _times(trial: Process, text: str) -> bool:
-    """Add the response time of one packet; both times count from the start of the trial."""
-    sent_text, _, received_text = text.partition(" / ")
-    sent, received = _nanoseconds(sent_text), _nanoseconds(received_text)
-    if sent is None or received is None or trial.section is None:
-        return False
-    trial.observe("response_time", (received - sent) / 1e6, "ms", trial.section, sent / 1e9)
-    return True
-
-
-def _provisioned(trial: Process, match: re.Match[str]) -> bool:
-    took = _nanoseconds(match[1].replace(":", ""))
-    if took is None:
-        return False
-    trial.provisioned = True
-    trial.observe("provision_time", took / 1e9, "s")
-    for metric, text in zip(_TOTALS.values(), match.groups()[1:], strict=True):
-        if text:
-            _diagnostic(trial, text, metric, "packets")
-    return True
-
-
-def _lease(trial: Process, address: str) -> None:
-    if address:  # clients without a lease are listed, too
-        trial.leases[-1][1].append(address)
-
-
-def _fail(trial: Process, text: str) -> None:
-    trial.error, trial.error_line = text[:_LONGEST_TEXT], trial.here
-
-
-def _version(trial: Process, match: re.Match[str]) -> None:
-    """Use the answer to `perfdhcp -v` as the version of the reports that follow."""
-    trial.next_version = match[1]
-    if trial.stage is Stage.NOTHING:
-        trial.version = match[1]
-
-
 # Before 2.0 the avalanche printed all of this in one line, in the same order.
 _TOTALS: Final = {
-    "Requests sent + resent": "requests_sent",
-    "Requests resent": "requests_resent",
+    **{"Requests sent + resent": "requests_sent", "Requests resent": "requests_resent"},
     "Responses received": "responses_received",
 }
 _KNOWN: Final = Line("known text")
 _COMMAND: Final = Line("command line", partial(_set, name="command"), Stage.STARTED)
 _SCENARIO: Final = Line("scenario", partial(_set, name="scenario"), Stage.SCENARIO)
 _FLAGGED: Final = Line("option without value", lambda trial, option: trial.arguments.append((option, "")))
-_COUNTERS: Final = Line("interim counters", _interim_counters, Stage.LOAD)
-_FAILURE: Final = Line("error", _fail, Stage.ERROR)
-_LEASED: Final = Line("lease", _lease)
+_COUNTERS: Final = Line("interim counters", Process._interim_counters, Stage.LOAD)
+_FAILURE: Final = Line("error", Process._fail, Stage.ERROR)
+_LEASED: Final = Line("lease", Process._lease)
+_DIAGNOSTICS: Final = {
+    "Short waits for packets": ("short_waits", "waits"),
+    "Late sent packets": ("late_sent_packets", "packets"),
+    "Multiple packets receives": ("multiple_receives", "receives"),
+    **{key: (metric, "packets") for key, metric in _TOTALS.items()},
+}
 KEYS: Final[dict[str, Line]] = {
-    "Rate": Line("rate", _rate),
-    "Malformed packets": Line("count of malformed packets", _malformed),
-    "***Statistics for": Line("head of the statistics", _begin_exchange, Stage.STATISTICS),
-    **{key: Line("counter", partial(_counter, column=column)) for key, column in COUNTERS.items()},
-    "drops ratio": Line("drops ratio", _drops_ratio),
-    **{key: Line("delay", partial(_delay, column=column)) for key, column in DELAY_KEYS.items()},
-    "collected packets": Line("count of collected packets", _collected),
+    "Rate": Line("rate", Process._rate),
+    "Malformed packets": Line("count of malformed packets", Process._malformed),
+    "***Statistics for": Line("head of the statistics", Process._begin_exchange, Stage.STATISTICS),
+    **{key: Line("counter", partial(Process._counter, column=column)) for key, column in COUNTERS.items()},
+    "drops ratio": Line("drops ratio", Process._drops_ratio),
+    **{key: Line("delay", partial(Process._delay, column=column)) for key, column in DELAY_KEYS.items()},
+    "collected packets": Line("count of collected packets", Process._collected),
     "***Timestamps for packets": Line(
         "head of the timestamps", lambda trial, text: _set(trial, text.removesuffix("***"), "section")
     ),
-    "sent / received": Line("times of one packet", _times),
+    "sent / received": Line("times of one packet", Process._times),
     "Server id": _KNOWN,
     "Failed to receive DHCP packet": Line(
         "packet that could not be received", lambda trial, text: trial.failed.add(trial.here, text)
     ),
     **{
-        key: Line("diagnostic counter", partial(_diagnostic, metric=metric, unit=unit))
-        for key, metric, unit in (
-            ("Short waits for packets", "short_waits", "waits"),
-            ("Late sent packets", "late_sent_packets", "packets"),
-            ("Multiple packets receives", "multiple_receives", "receives"),
-            *((key, metric, "packets") for key, metric in _TOTALS.items()),
-        )
+        key: Line("diagnostic counter", partial(Process._diagnostic, metric=metric, unit=unit))
+        for key, (metric, unit) in _DIAGNOSTICS.items()
     },
 }
 _LINES: Final[dict[str, tuple[Line, str]]] = {
     "Scenario: basic.": (_SCENARIO, "basic"),
     "Scenario: avalanche.": (_SCENARIO, "avalanche"),
     "***Rate statistics***": (_KNOWN._replace(stage=Stage.RATE), ""),
-    _NO_DELAYS: (Line("no delays", _no_delays), ""),
-    "^C": (Line("interrupt", _interrupt), ""),
+    _NO_DELAYS: (Line("no delays", Process._no_delays), ""),
+    "^C": (Line("interrupt", Process._interrupt), ""),
     "IPv6": (_FLAGGED, "6"),
-    "DISCOVER-OFFER only": (_FLAGGED, "i"),
-    "SOLICIT-ADVERTISE only": (_FLAGGED, "i"),
+    **dict.fromkeys(("DISCOVER-OFFER only", "SOLICIT-ADVERTISE only"), (_FLAGGED, "i")),
     **dict.fromkeys(
         (
-            *("Multi-thread mode enabled.", "***Malformed Packets***", "Fatal error"),
-            *("reached test-period.", "Reached max requests limit."),
-            *("Reached maximum drops number.", "Reached maximum percentage of drops."),
+            *("Multi-thread mode enabled.", "***Malformed Packets***", "Fatal error", "reached test-period."),
+            *("Reached max requests limit.", "Reached maximum drops number.", "Reached maximum percentage of drops."),
             "Interrupted",  # always printed with `-x e`
-            *("IPv4", "broadcast", "rapid-commit", "use-first"),
-            *("single-thread-mode", "multi-thread-mode"),
+            *("IPv4", "broadcast", "rapid-commit", "use-first", "single-thread-mode", "multi-thread-mode"),
             *("Unavailable! No packets received.", "contents:"),
             *("client_id,adrress,prefix", "client_id,address,prefix"),
         ),
@@ -488,20 +454,26 @@ _LINES: Final[dict[str, tuple[Line, str]]] = {
     ),
 }
 _PATTERNS: Final[dict[re.Pattern[str], Line]] = {
-    re.compile(r"perfdhcp \[-.*"): _KNOWN._replace(stage=Stage.USAGE),
-    re.compile(r"\*\*\*Leases for (.*?)(?:\*\*\*)?"): Line(
-        "head of the leases", lambda trial, match: trial.leases.append((match[1], []))
-    ),
-    re.compile("Incorrect DHCP packet received(.*)"): Line(
-        "malformed packet", lambda trial, match: trial.incorrect.add(trial.here, match[1])
-    ),
-    re.compile(
+    re.compile(pattern, re.ASCII): line
+    for pattern, line in {
+        r"perfdhcp \[-.*": _KNOWN._replace(stage=Stage.USAGE),
+        r"\*\*\*Leases for (.*?)(?:\*\*\*)?": Line(
+            "head of the leases", lambda trial, match: trial.leases.append((match[1], []))
+        ),
+        "Incorrect DHCP packet received(.*)": Line(
+            "malformed packet", lambda trial, match: trial.incorrect.add(trial.here, match[1])
+        ),
         "(?:INFO: in avalanche scenario |Set MAC to |Set DUID to |Truncated DHCPv|Script started|Script done"
-        "|WARNING: Currently system |WARNING: Better results |WARNING: To switch use ).*"
-    ): _KNOWN,
-    _PROGRESS: _KNOWN._replace(stage=Stage.LOAD),
-    _PROVISIONED: Line("summary of the avalanche", _provisioned),
-    _ARGUMENT: Line("option", _option),
-    _TEMPLATE: _KNOWN,
-    _VERSION: Line("version", _version),
+        "|WARNING: Currently system |WARNING: Better results |WARNING: To switch use ).*": _KNOWN,
+        r"\d{4}-\w{3}-\d\d \S+ \S+: still waiting for \d+ answers, resent \d+, retrying \d+": _KNOWN._replace(
+            stage=Stage.LOAD
+        ),
+        r"It took (\S+) to provision \d+ clients\."
+        r"(?: (\d+) packets were sent, (\d+) retransmissions needed, received (\d+) responses\.)?": Line(
+            "summary of the avalanche", Process._provisioned
+        ),
+        r"([a-z][a-z-]*)(?:[\[{][^\]=]*\])?=(.*)": Line("option", Process._option),
+        "[0-9a-f]{4,8} +[0-9a-f]+": _KNOWN,  # of a template
+        r"(?:VERSION: )?(\d+\.\d+\.\d+(?:-\w+)?)": Line("version", Process._version),
+    }.items()
 }

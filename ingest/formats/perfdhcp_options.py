@@ -1,8 +1,7 @@
-"""The command line in perfdhcp's header, and the load that its options define.
+"""The command line in perfdhcp's header, from 1.4 to 3.x (perfdhcp(8)), and the load that its options define.
 
-Options are those of perfdhcp(8) from 1.4 to 3.x, with `-a` of versions before 1.6. perfdhcp does not print what was
-typed: each option is printed as ` -x value`, values are not quoted, the server comes last, and before 2.3.8
-`--scenario` is printed as `-,`.
+perfdhcp does not print what was typed: each option is printed as ` -x value`, values are not quoted, the server comes
+last, and before 2.3.8 `--scenario` is printed as `-,`.
 """
 
 import re
@@ -173,8 +172,7 @@ def parse_options(pairs: Sequence[Pair]) -> Options:
 def _method(options: Options, every: Mapping[str, list[str]]) -> Iterator[str]:
     """Yield the words of the method; `every` has all values of each option.
 
-    A load without end or limit is noted, a period is not: it is in `duration_s`. Runs of one method may vary the period
-    from step to step, and -n gives a different one at each rate.
+    A load without end or limit is noted, a period is not: it is in `duration_s`, and may vary from step to step.
     """
     if options.scenario == "avalanche":
         yield "avalanche"

@@ -1,7 +1,6 @@
-"""Line prefixes added by logs and mails: times, authors, quotes, or JSON.
+"""Line prefixes added by logs and mails: detected in the head of a file, removed by line.
 
-The prefix is detected once, in the head of a file, and removed line by line, so that line numbers stay. Writers that
-share a log are separated by name.
+Line numbers stay. Writers that share a log are separated by name.
 """
 
 import json
@@ -74,7 +73,12 @@ def unwrapped(text: str, is_known: Callable[[str], object]) -> list[fields.Text]
         form = _form([line.text for line in islice(lines, _SAMPLE * 2) if line.writer is not None])
         if not form:
             return []
-        lines = [_behind(form, line) for line in lines]
+        for number, line in enumerate(lines):
+            if line.writer is not None and line.text.strip():
+                match = form.match(line.text)
+                own = match["writer"] if match and "writer" in form.groupindex else ""
+                behind = _Line(f"{line.writer} {own}".strip(), line.text[match.end() :]) if match else None
+                lines[number] = behind or _Line(None, line.text)
         if found := [each for each in _by_writer(lines) if is_known(each.text.lstrip("\n")[:HEAD_BYTES])]:
             return found
     return []
@@ -111,16 +115,6 @@ def _form(lines: Sequence[str]) -> re.Pattern[str] | None:
     forms = [*_FORMS, *(re.compile(f"{re.escape(each)}|{re.escape(each.rstrip())}(?=\r?$)") for each in constant)]
     least = max(1, _SHARE * len(sample))
     return next((form for form in forms if sum(map(bool, map(form.match, sample))) >= least), None)
-
-
-def _behind(form: re.Pattern[str], line: _Line) -> _Line:
-    if line.writer is None or not line.text.strip():
-        return line
-    match = form.match(line.text)
-    if not match:
-        return _Line(None, line.text)
-    own = match["writer"] if "writer" in form.groupindex else ""
-    return _Line(f"{line.writer} {own}".strip(), line.text[match.end() :])
 
 
 def _by_writer(lines: Sequence[_Line]) -> Iterator[fields.Text]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from dropline.ingest.formats.text import count, marked, number
-from dropline.ingest.formats.text_run import Result, TextRun, fact, line_starts, rule_table, skip
+from dropline.ingest.formats.text_run import Result, TextRun, detail, fact, line_starts, rule_table, skip, store
 
 NAME = "queryperf"
 
@@ -32,9 +32,6 @@ class _Run(TextRun):
     def begins_with(self, line: str) -> bool:
         return line == _TITLE or (line == "Statistics:" and bool(self.figures))
 
-    def _statistics(self, of_interval: str | None) -> None:
-        self.of_interval = of_interval is not None
-
     def _figure(self, name: str, value: str) -> None:
         if not self.of_interval:
             self.figures[name.strip()] = value
@@ -44,9 +41,9 @@ class _Run(TextRun):
             r"Version: \$Id: queryperf\.c,v (\S+) .*": fact("tool_version"),
             r"([A-Z][\w ()?]{2,30}):\s+(\d{1,18}(?:\.\d{1,9})?)(?:%| (?:queries|sec|seconds|times|qps))": _figure,
             r"Total QPS/target:\s+[\d.]+/(\d{1,9}) qps": fact("offered_rate", float),
-            r"(Intermediate )?Statistics:": _statistics,
-            r"\[Status\] Sending queries \(beginning with (\S+)\)": lambda run, to: run.details.update(target=to),
-            r"Started at:\s+(.*)": lambda run, time: run.details.update(started_at_local=time),
+            r"(Intermediate )?Statistics:": store("of_interval", bool),
+            r"\[Status\] Sending queries \(beginning with (\S+)\)": detail("target"),
+            r"Started at:\s+(.*)": detail("started_at_local"),
             r"Finished at:.*": lambda run: run.details.update(outcome="ended by itself"),
             rf"{_TITLE}|(?:\[Status\]|\[Timeout\]|Parse input file:|Ended due to:|\(w/o? delayed qrys\):).*": skip,
         }

@@ -1,8 +1,7 @@
-"""The reader of resperf's output and of its plot files (DNS-OARC, resperf(1)).
+"""The reader of resperf's output and plot files (DNS-OARC, resperf(1)); it raises the rate until answers fail.
 
-resperf raises the rate until answers fail. Its maximum throughput counts an answer in the bucket in which the query was
-sent: a queue that still fits into the time-out counts as throughput. The duration is the run time as printed, which
-includes the wait for late answers.
+Its maximum throughput counts an answer in the bucket in which the query was sent: a queue that still fits into the
+time-out counts as throughput. The duration is the run time as printed, with the wait for late answers.
 """
 
 import re
@@ -27,8 +26,7 @@ _PLOT: Final = "# time target_qps "
 _ROW: Final = re.compile(r"\d{1,9}\.\d{3}(?: +\d{1,15}\.\d+){5,9}", re.ASCII)
 # Column of the plot -> metric, unit, factor.
 _COLUMNS: Final = {
-    "target_qps": ("target_rate", "queries/s", 1),
-    "actual_qps": ("send_rate", "queries/s", 1),
+    **{"target_qps": ("target_rate", "queries/s", 1), "actual_qps": ("send_rate", "queries/s", 1)},
     "responses_per_sec": ("response_rate", "queries/s", 1),
     "failures_per_sec": ("failure_rate", "queries/s", 1),
     "avg_latency": ("latency_avg", "ms", 1000),
@@ -64,16 +62,8 @@ class _Run(PerfRun):
         if line.startswith(_PLOT):
             self.columns = tuple(line.split()[1:])
             return True
-        if self.columns and _ROW.fullmatch(line) and len(line.split()) == len(self.columns):
-            return self._take_row(line)
-        return super().take(line)
-
-    def take_status(self, text: str) -> bool:
-        if text.startswith(("Fell behind by", "Reached ")):
-            self.details["ended_early"] = text
-        return super().take_status(text)
-
-    def _take_row(self, line: str) -> bool:
+        if not self.columns or not _ROW.fullmatch(line) or len(line.split()) != len(self.columns):
+            return super().take(line)
         row = dict(zip(self.columns, map(float, line.split()), strict=True))
         self.rates.append(row.get("responses_per_sec", 0.0))
         for column, (metric, unit, scale) in _COLUMNS.items():
@@ -81,11 +71,20 @@ class _Run(PerfRun):
                 self.observe(metric, number(row[column], scale), unit, t_s=row["time"])
         return True
 
+    def take_status(self, text: str) -> bool:
+        if text.startswith(("Fell behind by", "Reached ")):
+            self.details["ended_early"] = text
+        return super().take_status(text)
+
     def conclude(self) -> Result:
         if self.has(*COUNTED, "Maximum throughput"):
             return self._report()
         if self.rates and self.facts["command"] is None and not self.error:
-            return self._plot()
+            plot = "This is the plot of a run (-P): what was sent and lost in total is in resperf's report."
+            self.warnings.append(plot)
+            self.details["plot"] = True
+            self._judge_plot()
+            return self.report(completed=False)
         return self.reject()
 
     def _report(self) -> Result:
@@ -130,18 +129,10 @@ class _Run(PerfRun):
         ]
         self.facts["method"] = "; ".join(words)
 
-    def _plot(self) -> Result:
-        self.warnings.append("This is the plot of a run (-P): what was sent and lost in total is in resperf's report.")
-        self.details["plot"] = True
-        self._judge_plot()
-        return self.report(completed=False)
-
     def _judge_plot(self) -> None:
-        if not self.rates:
-            return
-        if not any(self.rates):
+        if self.rates and not any(self.rates):
             self.warnings.append("No query was answered in any bucket: is the server up?")
-        elif max(self.rates) in self.rates[-2:]:
+        elif self.rates and max(self.rates) in self.rates[-2:]:
             self.warnings.append("The best bucket is one of the last two: the ramp ended first.")
 
 

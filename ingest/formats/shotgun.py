@@ -2,11 +2,10 @@
 
 They are one JSON object of version 20200527, or JSON Lines in the DNS-OARC schema of DNS metrics: `header`, any number
 of `stats_periodic`, `stats_sum` (replay/dnssim/src/output/dnssim.lua, tools/merge-data.py). A histogram counts requests
-by the whole milliseconds of their answers, or by the bounds in the header; its last bucket is the time-out and holds
-the lost ones. Shotgun replays traffic and does not print an offered rate.
+by the whole ms of their answers, or by the bounds in the header; its last bucket holds the lost ones.
 
 sent counts requests, received answers of any code, dropped requests without an answer in time. The achieved rate is
-answers divided by the time from the first to the last statistics.
+answers divided by the time from the first to the last statistics; there is no offered rate.
 """
 
 from typing import Any, Final

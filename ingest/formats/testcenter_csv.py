@@ -1,12 +1,8 @@
 """The reader of Spirent TestCenter's RFC 2544 tables: exported CSV and the answer of QueryResult.
 
-Both come from one view; the export has spaces in its captions, the API has none. One row is one trial: one frame size
-at one load. `Offered Load (fps)` and `Forwarding Rate (fps)` are sums over all transmitting ports; the load columns are
-per port, in the unit in brackets. The tolerance of the verdict is not in the table: `Passed` does not mean that no
-frame was lost. A newer summary, in which each load is a snapshot, is read as well.
-
-Rates are frames/s of all ports; sent, received and dropped are frames; latencies (us in the table) become
-observations in ms.
+One row is one trial: one frame size at one load; in a newer summary, a snapshot. `Offered Load (fps)` and `Forwarding
+Rate (fps)` are sums over all transmitting ports, the load columns are per port, in the unit in brackets. `Passed` does
+not mean that no frame was lost: the tolerance is not in the table. Latencies (us) become observations in ms.
 """
 
 import re
@@ -24,8 +20,7 @@ _SIZES: Final = frozenset({"configuredframesize", "framesize"})
 _SENT: Final = frozenset({"txframecount", "txsigframecount", "txsignatureframecount"})
 _SUMMARY: Final = frozenset({"snapshotname", "aggofferedload", "aggforwardingrate", "txcount", "rxcount"})
 _TESTS: Final = {
-    "optimallearningrate": "RFC 2889",
-    "burstsize": "RFC 2544 back to back",
+    **{"optimallearningrate": "RFC 2889", "burstsize": "RFC 2544 back to back"},
     "throughput": "RFC 2544 throughput",
 }
 _ANSWER: Final = re.compile(r"-Columns\s+\{")
@@ -37,12 +32,6 @@ _WORD: Final = re.compile(r"\{([^{}]*)\}|([^\s{}]+)")
 def sniff(head: bytes) -> bool:
     """Return whether `head`, the first 64 KiB of a file or all of it, is such a table."""
     return throughput.has_table(head, _is_header) or _is_answer(head_text(head))
-
-
-def _read(text: bytes) -> Parts:
-    if _is_answer(text[:65536].decode("utf-8", "replace")):
-        return _read_answers(text.decode("utf-8", "replace"))
-    return throughput.each_table(text, _is_header, _rows, _EXPECTED)
 
 
 def _rows(table: throughput.Table) -> Parts:
@@ -121,6 +110,12 @@ def _read_answers(text: str) -> Parts:
 
 def _words(text: str) -> list[str]:
     return [braced or bare for braced, bare in _WORD.findall(text)]
+
+
+def _read(text: bytes) -> Parts:
+    if _is_answer(text[:65536].decode("utf-8", "replace")):
+        return _read_answers(text.decode("utf-8", "replace"))
+    return throughput.each_table(text, _is_header, _rows, _EXPECTED)
 
 
 parse = throughput.accounted(_read, _EXPECTED)

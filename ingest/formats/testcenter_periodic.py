@@ -1,11 +1,8 @@
-"""The reader of Spirent TestCenter's periodic results (`stc::subscribe -filenamePrefix`).
+"""The reader of Spirent TestCenter's periodic results (`stc::subscribe -filenamePrefix`): one execution, one trial.
 
-A file has a section per sample and no clock: the n-th record is n intervals after the subscription, and the interval (1
-s unless a script changes it) is not in the file. Counts are cumulative, rates per second. One file holds the ports'
-results of one execution, and so gives one trial.
-
-sent and received are the frames of all ports in the last record, if the file has that side; the ports' samples become
-observations, with t_s as if the interval were 1 s.
+A file has a section per sample and no clock: the n-th record is n intervals after the subscription (1 s unless a script
+changes it; observations assume that). Counts are cumulative, rates per second. sent and received are the frames of all
+ports in the last record, if the file has that side.
 """
 
 import re
@@ -30,20 +27,14 @@ _MARK: Final = re.compile(
     r"|(?:Generator|Analyzer|RxStream|TxStream)_Results)"
 )
 _KINDS: Final = {
-    "generatorportresults": "Generator",
-    "analyzerportresults": "Analyzer",
-    "rxstreamsummaryresults": "RxStream",
-    "rxstreamblockresults": "RxStream",
-    "rxstreamresults": "RxStream",
-    "txstreamresults": "TxStream",
-    "txstreamblockresults": "TxStream",
+    **{"generatorportresults": "Generator", "analyzerportresults": "Analyzer"},
+    **dict.fromkeys(("rxstreamsummaryresults", "rxstreamblockresults", "rxstreamresults"), "RxStream"),
+    **dict.fromkeys(("txstreamresults", "txstreamblockresults"), "TxStream"),
 }
 # Columns for the frames of a kind: first those with TestCenter's signature, else all frames.
-_SENT: Final[dict[str, tuple[str, ...]]] = {
-    "Generator": ("generatorsigframecount", "totalframecount"),
-    "TxStream": ("framecount",),
-}
-_RECEIVED: Final[dict[str, tuple[str, ...]]] = {
+_Sides = dict[str, tuple[str, ...]]
+_SENT: Final[_Sides] = {"Generator": ("generatorsigframecount", "totalframecount"), "TxStream": ("framecount",)}
+_RECEIVED: Final[_Sides] = {
     "RxStream": ("sigframecount", "framecount"),
     "Analyzer": ("sigframecount", "totalframecount"),
 }
@@ -72,8 +63,6 @@ def _read(text: bytes) -> Parts:
 
 
 class _Subscription:
-    """The data of one execution so far: the kinds of results and the last values of every object."""
-
     def __init__(self, line: int) -> None:
         self.trial = Trial(TOOL, line, "periodic results")
         self.kind: str | None = None
@@ -115,10 +104,9 @@ class _Subscription:
 
     def conclude(self) -> Parts:
         trial = self.trial
+        if not self.last and self.kind:
+            yield Reject(trial.line, "periodic results without a sample", "subscribe again, before the traffic starts")
         if not self.last:
-            if self.kind:
-                hint = "subscribe again, before the traffic starts"
-                yield Reject(trial.line, "periodic results without a sample", hint)
             return
         kinds = sorted({kind for kind, _ in self.last})
         if {*_SENT, *_RECEIVED}.isdisjoint(kinds):
@@ -141,7 +129,7 @@ class _Subscription:
             trial.doubt("Its last sample is incomplete: some ports are missing in it.")
         yield trial.conclude()
 
-    def _total(self, sides: dict[str, tuple[str, ...]]) -> int | None:
+    def _total(self, sides: _Sides) -> int | None:
         """Return the frames of all objects of the kind with values for most ports: a truncated file may lack some."""
         ports = {
             kind: {r.get("resultparent") for (key, _), r in self.last.items() if key == kind and r.whole(*names)}

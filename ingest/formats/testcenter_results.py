@@ -1,8 +1,7 @@
 """The reader of Spirent TestCenter's results databases (SQLite 3, `.db`).
 
-A database is untrusted input: it is opened in memory from its bytes, read-only, and every query has a time and a row
-limit. Tables and columns are found by name, because versions differ and their types are not public. A file holds a data
-set for every save; only the newest one counts.
+A database is untrusted input: it is opened in memory, read-only, and every query has a time and a row limit. Tables and
+columns are found by name, as versions differ. A file holds a data set for every save; only the newest one counts.
 """
 
 import re
@@ -10,7 +9,6 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from functools import partial
 from typing import Final
 
 from dropline.ingest.formats import Parts, Reject, Report
@@ -47,8 +45,8 @@ def sniff(head: bytes) -> bool:
 def parse(data: bytes) -> Parts:
     """Yield every trial and a reject for every unusable part of a database; never raises for bad input.
 
-    RFC 2544 tables give a trial per row, as in the exported table. Without them the final counters are one trial: of
-    the streams if they were collected, else of the ports.
+    RFC 2544 tables give a trial per row. Without them the final counters are one trial: of the streams, else of the
+    ports.
     """
     content, fault = unpack(data, MAX_TABLE_BYTES + 1)
     if fault or len(content) > MAX_TABLE_BYTES:
@@ -67,6 +65,10 @@ def parse(data: bytes) -> Parts:
 
 @contextmanager
 def _opened(content: bytes) -> Iterator[sqlite3.Connection]:
+    def may_only_read(action: int, first: str | None, second: str | None, *_: str | None) -> int:
+        probes = action == sqlite3.SQLITE_PRAGMA and first == "table_info" and second is not None
+        return sqlite3.SQLITE_OK if action in _ALLOWED or probes else sqlite3.SQLITE_DENY
+
     # An in-memory database has no write-ahead log; the header must not ask for one.
     content = content[:18] + b"\1\1" + content[20:]
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
@@ -77,23 +79,31 @@ def _opened(content: bytes) -> Iterator[sqlite3.Connection]:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE_BYTES)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
-        connection.set_authorizer(_may_only_read)
+        connection.set_authorizer(may_only_read)
         end = time.monotonic() + _SECONDS
         connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS_BETWEEN_CHECKS)
         yield connection
 
 
-def _may_only_read(action: int, first: str | None, second: str | None, _base: str | None, _cause: str | None) -> int:
-    probes = action == sqlite3.SQLITE_PRAGMA and first == "table_info" and second is not None
-    return sqlite3.SQLITE_OK if action in _ALLOWED or probes else sqlite3.SQLITE_DENY
-
-
 def _read(connection: sqlite3.Connection) -> Parts:
-    tables = _tables(connection)
+    # Views may run arbitrary queries and are ignored.
+    made = connection.execute("select name, sql from sqlite_master where type = 'table' limit ?", [_MAX_TABLES])
+    names = [str(name) for name, sql in made if str(sql)[:12].lower() == "create table"]
+    names = [name for name in names if name == "DataSet" or name.endswith(("Results", "Result"))]
+    described = {name: connection.execute(f"pragma table_info({_quoted(name)})") for name in names}
+    tables = {name: [str(column[1]) for column in columns] for name, columns in described.items()}
     if "DataSet" not in tables:
         yield Reject(1, "SQLite database without a table DataSet: it is not TestCenter's", "ingest TestCenter's .db")
         return
-    load = partial(_rows, connection, tables)
+
+    def load(name: str) -> list[Record]:
+        listed = ", ".join(map(_quoted, tables[name]))
+        rows = connection.execute(f"select {listed} from {_quoted(name)} limit {_MAX_ROWS + 1}").fetchall()  # noqa: S608
+        if len(rows) > _MAX_ROWS:
+            raise ValueError(f"table {name} has more than {_MAX_ROWS} rows")
+        columns = Columns(tables[name])
+        return [Record(1, columns, row) for row in rows]
+
     found = False
     for part in _rfc2544(load, tables):
         found = True
@@ -111,20 +121,9 @@ def _read(connection: sqlite3.Connection) -> Parts:
             count_leases(trial, rows)
             yield trial.conclude()
     if not found:
-        names = ", ".join(sorted(name for name in tables if name != "DataSet")[:5])
-        reason = "results database without a row of results" if names else "configuration without results"
-        yield Reject(1, f"TestCenter {reason}" + (f" (it has {names})" if names else ""), _HINT)
-
-
-def _tables(connection: sqlite3.Connection) -> Tables:
-    """Return the columns of every ordinary table; views may run arbitrary queries and are ignored."""
-    found = connection.execute("select name, sql from sqlite_master where type = 'table' limit ?", [_MAX_TABLES])
-    names = [str(name) for name, made in found if str(made)[:12].lower() == "create table"]
-    return {
-        name: [str(column[1]) for column in connection.execute(f"pragma table_info({_quoted(name)})")]
-        for name in names
-        if name == "DataSet" or name.endswith(("Results", "Result"))
-    }
+        held = ", ".join(sorted(name for name in tables if name != "DataSet")[:5])
+        reason = "results database without a row of results" if held else "configuration without results"
+        yield Reject(1, f"TestCenter {reason}" + (f" (it has {held})" if held else ""), _HINT)
 
 
 def _rfc2544(load: Load, tables: Tables) -> Parts:
@@ -161,29 +160,19 @@ def _end_of_test(load: Load, sent_table: str, received_table: str) -> Report | R
         trial.facts["received"] = 0
     ports = {record.get("portname" if streams else "parenthnd") for record in sent}
     trial.details |= {"direction_scope": "sum_both", "ports_tx": len(ports)}
-    _describe_bits(trial, sent, "sent")
-    _describe_bits(trial, received, "received")
-    _describe_streams(trial, sent, received)
-    saves = load("DataSet")
-    trial.details["saved_at"] = next((r.words("createdtime") for r in saves if r.whole("id") == data_set), None)
-    if len(saves) > 1:
-        trial.warnings.append(f"The newest of {len(saves)} data sets is read; the others are older saves.")
-    return trial.conclude()
-
-
-def _describe_bits(trial: Trial, records: list[Record], side: str) -> None:
-    if octets := _total(records, "octetcount", "totaloctetcount"):
-        trial.details[f"{side}_l2_bits"] = octets * 8
-    if bits := _total(records, "l1bitcount"):
-        trial.details[f"{side}_l1_bits"] = bits
-
-
-def _describe_streams(trial: Trial, sent: list[Record], received: list[Record]) -> None:
+    for side, records in (("sent", sent), ("received", received)):
+        bits = {"l2": (_total(records, "octetcount", "totaloctetcount") or 0) * 8, "l1": _total(records, "l1bitcount")}
+        trial.details |= {f"{side}_{layer}_bits": count for layer, count in bits.items() if count}
     names = {record.whole("streamid"): record.words("streamblockname") for record in sent}
     for record in received:
         label = names.get(record.whole("comp32"))
         trial.latency(record, "us", label)
         trial.observe("dropped_by_sequence", record.whole("droppedframecount"), "frames", label)
+    saves = load("DataSet")
+    trial.details["saved_at"] = next((r.words("createdtime") for r in saves if r.whole("id") == data_set), None)
+    if len(saves) > 1:
+        trial.warnings.append(f"The newest of {len(saves)} data sets is read; the others are older saves.")
+    return trial.conclude()
 
 
 def _total(records: list[Record], *names: str) -> int | None:
@@ -198,15 +187,6 @@ def _newest(records: list[Record], data_set: int | None = None) -> tuple[list[Re
             data_set = max((number for r in records if (number := r.whole("datasetid")) is not None), default=None)
         records = [record for record in records if record.whole("datasetid") == data_set]
     return sorted(records, key=lambda record: record.whole("id") or 0), data_set
-
-
-def _rows(connection: sqlite3.Connection, tables: Tables, name: str) -> list[Record]:
-    columns = Columns(tables[name])
-    listed = ", ".join(map(_quoted, tables[name]))
-    found = connection.execute(f"select {listed} from {_quoted(name)} limit {_MAX_ROWS + 1}").fetchall()  # noqa: S608
-    if len(found) > _MAX_ROWS:
-        raise ValueError(f"table {name} has more than {_MAX_ROWS} rows")
-    return [Record(1, columns, row) for row in found]
 
 
 def _quoted(name: str) -> str:

@@ -10,12 +10,8 @@ TOOL: Final = "Spirent TestCenter"
 _FRAMES_PER: Final = {"": 1.0, "fps": 1.0, "pps": 1.0, "kpps": 1e3, "mpps": 1e6}
 # PERCENT_LINE_RATE, BITS_PER_SECOND and similar units add 8 bytes of preamble and 12 of gap to a frame.
 _UNITS: Final = {
-    "PERCENT_LINE_RATE": "%",
-    "FRAMES_PER_SECOND": "fps",
-    "INTER_BURST_GAP": "inter burst gap",
-    "BITS_PER_SECOND": "bps",
-    "KILOBITS_PER_SECOND": "kbps",
-    "MEGABITS_PER_SECOND": "mbps",
+    **{"PERCENT_LINE_RATE": "%", "FRAMES_PER_SECOND": "fps", "INTER_BURST_GAP": "inter burst gap"},
+    **{"BITS_PER_SECOND": "bps", "KILOBITS_PER_SECOND": "kbps", "MEGABITS_PER_SECOND": "mbps"},
 }
 _L1_UNITS: Final = frozenset({"%", "bps", "kbps", "mbps"})
 _SHORTFALL: Final = 0.98
@@ -23,24 +19,24 @@ _CLOSE: Final = 0.01
 
 
 def trial_of(record: Record, test: str, *, several: bool) -> Trial:
-    """Return the trial of one row: frames/s of all ports, frames, seconds, latencies in us.
-
-    `several` says that the trial number is the repetition. Columns are found by name, because their order varies
-    between views.
-    """
+    """Return the trial of one row: frames/s of all ports, frames, seconds, latencies in us; see `repeat`."""
     trial = Trial(TOOL, record.line, test)
     sent = record.whole("txframecount", "txsignatureframecount", "txsigframecount")
     received = record.whole("rxframecount", "rxsigframecount")
-    offered = _aggregate_load(record)
+    loads = [number(record.values[place]) for place in record.columns.places("offeredload", "fps")]
+    # If the load is displayed in frames/s, two columns have that name; the larger is of all ports, the other of one.
+    displayed = "fps" in (record.columns.unit("intendedload"), record.columns.unit("throughput"))
+    of_all = max((load for load in loads if load is not None), default=None)
+    offered = of_all if len(loads) > displayed else _frame_rate(record, "txframerate")
     duration = (spent := record.milliseconds("s", "duration", "durationinsec")) and spent / 1e3
-    if record.cut is not None and _confirms(record, sent, offered):
-        duration, record.cut = number(record.cut), None
+    cut = number(record.cut) if record.cut is not None and record.columns.keys[-1][0] == "duration" else None
+    if cut and sent and offered and abs(sent / cut / offered - 1) < _CLOSE:  # it is whole, as it gives the rate
+        duration, record.cut = cut, None
+    achieved = _frame_rate(record, "forwardingrate", "framerate")
     trial.facts |= {
-        "offered_rate": _rate(offered, sent, duration),
-        "achieved_rate": _rate(_frame_rate(record, "forwardingrate", "framerate"), received, duration),
-        "sent": sent,
-        "received": received,
-        "duration_s": duration,
+        "offered_rate": sent / duration if offered is None and sent is not None and duration else offered,
+        "achieved_rate": received / duration if achieved is None and received is not None and duration else achieved,
+        **{"sent": sent, "received": received, "duration_s": duration},
     }
     trial.repeat(record.whole("trialnumber", "trialnum"), several=several)
     trial.details |= {"direction_scope": "sum_both", "verdict": record.words("result")}
@@ -52,33 +48,9 @@ def trial_of(record: Record, test: str, *, several: bool) -> Trial:
     return trial
 
 
-def _rate(printed: float | None, frames: int | None, duration: float | None) -> float | None:
-    if printed is None and frames is not None and duration:
-        return frames / duration
-    return printed
-
-
-def _aggregate_load(record: Record) -> float | None:
-    """Return the offered load in frames/s of all ports."""
-    loads = [number(record.values[place]) for place in record.columns.places("offeredload", "fps")]
-    # If the load is displayed in frames/s, two columns have that name; the larger is of all ports, the other of one.
-    displayed = "fps" in (record.columns.unit("intendedload"), record.columns.unit("throughput"))
-    if len(loads) > displayed:
-        return max((load for load in loads if load is not None), default=None)
-    return _frame_rate(record, "txframerate")
-
-
 def _frame_rate(record: Record, *names: str) -> float | None:
     rates = (record.number(*names, unit=unit, scale=scale) for unit, scale in _FRAMES_PER.items())
     return next((rate for rate in rates if rate is not None), None)
-
-
-def _confirms(record: Record, sent: int | None, offered: float | None) -> bool:
-    """Return whether a duration at the end of an unterminated line is complete: it must give the rate."""
-    duration = number(record.cut)
-    if record.columns.keys[-1][0] != "duration" or not duration or not sent or not offered:
-        return False
-    return abs(sent / duration / offered - 1) < _CLOSE
 
 
 def _describe_frames(trial: Trial, record: Record) -> None:
@@ -94,20 +66,18 @@ def _describe_frames(trial: Trial, record: Record) -> None:
 
 
 def _describe_load(trial: Trial, record: Record) -> None:
-    details = trial.details
-    display = record.words("displayloadunit")
+    details, display = trial.details, record.words("displayloadunit")
     unit = record.columns.unit("intendedload") or record.columns.unit("throughput")
     unit = _UNITS.get(display or "", display) or unit or None
     bracket = unit if record.columns.unit("offeredload") else None
-    intended = record.number("intendedload")
-    offered = record.number("offeredload", unit=bracket)
+    intended, offered = record.number("intendedload"), record.number("offeredload", unit=bracket)
     details |= {"load_unit": unit, "load_intended": intended, "load_offered": offered, "load_scope": "per_port"}
     details["throughput"] = record.number("throughput")
     if unit in _L1_UNITS:
         details["load_layer"] = "L1"
-    rates = (trial.facts["achieved_rate"], trial.facts["offered_rate"])
-    if unit == "%" and offered and rates[0] is not None and rates[1]:
-        details["line_rate_share"] = rates[0] / rates[1] * offered / 100
+    achieved, sent = trial.facts["achieved_rate"], trial.facts["offered_rate"]
+    if unit == "%" and offered and achieved is not None and sent:
+        details["line_rate_share"] = achieved / sent * offered / 100
     if intended and offered is not None and unit != "inter burst gap" and offered < _SHORTFALL * intended:
         trial.warnings.append(f"Of an intended load of {intended:.15g} only {offered:.15g} was offered.")
 

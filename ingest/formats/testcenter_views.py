@@ -1,12 +1,9 @@
 """The reader of Spirent TestCenter's result views: exported grids, and views printed in fixed width.
 
-A view shows one moment of one execution: a row per stream or per port. Loss is frames sent minus frames received;
-`Dropped Frame Count` counts gaps in sequence numbers and may exceed the frames sent. A grid has neither a clock nor a
-duration, and separates thousands by commas.
-
-sent, received and dropped are frames of all streams or ports; latencies become observations in ms with the stream as
-label. Rates are set only if the view shows them. A view of DHCP clients has sessions instead: those that tried to get a
-lease, those that got one, and the others; its rates are those that the tester measured.
+A view shows one moment of one execution, without clock or duration: a row per stream or per port. sent, received and
+dropped are the frames of all; `Dropped Frame Count` counts gaps in sequence numbers and may exceed them. Latencies
+become observations in ms with the stream as label. A view of DHCP clients has sessions instead: those that tried to get
+a lease, those that got one, and the others; its rates are those that the tester measured.
 """
 
 import re
@@ -142,11 +139,8 @@ def _sum_up(trial: throughput.Trial, records: list[throughput.Record], *, stream
         trial.facts[fact] = throughput.total(record.number(name, unit="fps") for record in records)
     port = "txport" if "txport" in records[0].columns.names else "txportname" if streams else "portname"
     ports = {record.get(port) for record in records if record.whole(*sides[0])}
-    trial.details |= {
-        "direction_scope": "sum_both",
-        "ports_tx": len(ports),
-        "streams" if streams else "ports": len(records),
-    }
+    trial.details |= {"direction_scope": "sum_both", "ports_tx": len(ports)}
+    trial.details["streams" if streams else "ports"] = len(records)
     for side in ("tx", "rx"):
         for layer, names in (("l1", (f"{side}l1count",)), ("l2", (f"{side}count", f"total{side}count"))):
             if (bits := throughput.total(record.whole(*names, unit="bits") for record in records)) is not None:

@@ -10,6 +10,7 @@ import re
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import chain, groupby
@@ -82,11 +83,19 @@ def decompressed(raw: Any, head: bytes) -> Any:
     return next((opened(raw) for magic, opened in _PACKED.items() if head.startswith(magic)), raw)
 
 
-def unpack(data: bytes, limit: int) -> tuple[bytes, Reject | None]:
+def unpack(data: bytes, limit: int = MAX_TEXT_BYTES + 1) -> tuple[bytes, Reject | None]:
     """Return at most `limit` bytes of text as UTF-8, and the error of decompression, if any."""
     fault = None
     if is_packed(data):
-        data, fault = _decompress(data, limit)
+        text = bytearray()
+        with decompressed(io.BytesIO(data), data) as file:
+            try:
+                while len(text) < limit and (chunk := file.read1(min(limit, _CHUNK_BYTES))):
+                    text += chunk
+            except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+                reason = f"compressed file is damaged after {len(text)} bytes of text: {error}"
+                fault = Reject(1, reason, "copy the file again; what could be read is kept")
+        data = bytes(text)
     if data.startswith(_UTF16_MARKS):
         data = data[: 2 * limit].decode("utf-16", "replace").encode()
     data = data.removeprefix(_UTF8_MARK)
@@ -104,8 +113,8 @@ def within(
 ) -> Iterator[Part | Reject]:
     """Yield the results of `read` for the text of `data`, and a reject for damaged compression.
 
-    Accepts UTF-8, UTF-16 with a byte order mark, and these compressed by gzip, xz or bzip2. A text of more than
-    `limit` bytes or `most_lines` lines is one reject with `advice`.
+    Accepts UTF-8 and UTF-16 with a byte order mark, also compressed by gzip, xz or bzip2. A text of more than `limit`
+    bytes or `most_lines` lines is one reject with `advice`.
     """
     text, fault = unpack(data, limit + 1)
     if len(text) > limit:
@@ -125,7 +134,18 @@ def parts(
     data: bytes, read: Callable[[bytes], Iterator[Report | Reject]], advice: str, limit: int = MAX_TEXT_BYTES
 ) -> Iterator[Report | Reject]:
     """Yield the results of `read` as `within` does; all after MAX_ROWS rows or MAX_REJECTS rejects is one reject."""
-    return within(data, lambda text: few_rejects(_few_rows(read(text), advice), advice), advice, limit)
+
+    def few_rows(text: bytes) -> Iterator[Report | Reject]:
+        rows = 0
+        for part in read(text):
+            if rows > MAX_ROWS:
+                yield Reject(part.line, f"{rows} values come before this: from here on the file is not read", advice)
+                return
+            if not isinstance(part, Reject):
+                rows += len(part.exchanges) + len(part.intervals.get("position", ())) + len(part.observations)
+            yield part
+
+    return within(data, lambda text: few_rejects(few_rows(text), advice), advice, limit)
 
 
 def lines(text: bytes, first: int = 1) -> Iterator[tuple[int, str, bool]]:
@@ -181,9 +201,9 @@ def real(value: object) -> float | None:
 
 
 def instant(value: object) -> datetime | None:
-    """Parse a time to UTC: ISO 8601 with a zone, or a count since 1970.
+    """Parse a time to UTC: ISO 8601 with a zone, or a count since 1970 in s, ms, us or ns, distinguished by size.
 
-    A count is in s, ms, us or ns, distinguished by size (1973 to 5138). Returns None for a time without a zone.
+    Returns None for a time without a zone.
     """
     if (count := real(value)) is not None:
         fits = (per_s for per_s in (1, 1e3, 1e6, 1e9) if _EARLIEST_S * per_s <= count < _LATEST_S * per_s)
@@ -240,18 +260,15 @@ def plural(amount: float, noun: str) -> str:
 def without_runs_of_rejects(found: Iterable[Part | Reject], expected: str) -> Iterator[Part | Reject]:
     """Yield everything, with consecutive rejects as one; nothing at all is a reject, too, with the hint `expected`."""
     parts = iter(found)
-    first = next(parts, Reject(1, "there is no result in it", expected))
-    for are_rejects, run in groupby(chain([first], parts), lambda part: isinstance(part, Reject)):
-        if are_rejects:
-            yield _as_one(cast("Iterator[Reject]", run))
-        else:
+    every = chain([next(parts, Reject(1, "there is no result in it", expected))], parts)
+    for are_rejects, run in groupby(every, lambda part: isinstance(part, Reject)):
+        if not are_rejects:
             yield from run
-
-
-def _as_one(rejects: Iterator[Reject]) -> Reject:
-    first, last = next(rejects), deque(enumerate(rejects, 1), maxlen=1)
-    more = "".join(f"; and {number} more up to line {reject.line}" for number, reject in last)
-    return Reject(first.line, first.reason + more, first.hint)
+            continue
+        rejects = cast("Iterator[Reject]", run)
+        first, last = next(rejects), deque(enumerate(rejects, 1), maxlen=1)
+        more = "".join(f"; and {number} more up to line {reject.line}" for number, reject in last)
+        yield replace(first, reason=first.reason + more)
 
 
 def few_rejects(found: Iterator[Part | Reject], advice: str) -> Iterator[Part | Reject]:
@@ -265,26 +282,3 @@ def few_rejects(found: Iterator[Part | Reject], advice: str) -> Iterator[Part | 
         yield part
     if rejects > MAX_REJECTS:
         yield Reject(last, f"{rejects - MAX_REJECTS} more parts up to here cannot be used", advice)
-
-
-def _few_rows(found: Iterator[Report | Reject], advice: str) -> Iterator[Report | Reject]:
-    rows = 0
-    for part in found:
-        if rows > MAX_ROWS:
-            yield Reject(part.line, f"{rows} values come before this: from here on the file is not read", advice)
-            return
-        if not isinstance(part, Reject):
-            rows += len(part.exchanges) + len(part.intervals.get("position", ())) + len(part.observations)
-        yield part
-
-
-def _decompress(data: bytes, limit: int) -> tuple[bytes, Reject | None]:
-    text = bytearray()
-    with decompressed(io.BytesIO(data), data) as file:
-        try:
-            while len(text) < limit and (chunk := file.read1(min(limit, _CHUNK_BYTES))):
-                text += chunk
-        except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-            reason = f"compressed file is damaged after {len(text)} bytes of text: {error}"
-            return bytes(text), Reject(1, reason, "copy the file again; what could be read is kept")
-    return bytes(text), None

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 
 from dropline.ingest.formats import Parts, Reject, Report, Row
 from dropline.ingest.formats.draft import Draft, Remedies, Tally, remedy
-from dropline.ingest.formats.text import LONGEST, MAX_TEXT_BYTES, lines, parts, quote, unpack
+from dropline.ingest.formats.text import LONGEST, lines, parts, quote, unpack
 
 Result = Report | Reject
 Action = Callable[..., bool | None]
@@ -33,7 +33,7 @@ _FACTS: Final[Row] = {
 
 
 def rule_table(table: dict[str, Action]) -> Rules:
-    """Return the rules of a tool: patterns of whole lines and what each says, the first that applies counts."""
+    """Return the rules of a tool: patterns of whole lines and what each says; the first that applies counts."""
     return tuple((re.compile(pattern, re.ASCII).fullmatch, action) for pattern, action in table.items())
 
 
@@ -44,11 +44,17 @@ def line_starts(*patterns: str) -> str:
 
 def fact(name: str, convert: Callable[[Any], object] = str) -> Action:
     """Return the action that sets a fact from the first group."""
+    return lambda run, text: run.facts.update({name: convert(text)})
 
-    def action(run: TextRun, text: str) -> None:
-        run.facts[name] = convert(text)
 
-    return action
+def detail(*names: str) -> Action:
+    """Return the action that sets details from the groups."""
+    return lambda run, *groups: run.details.update(zip(names, groups, strict=True))
+
+
+def store(name: str, convert: Callable[..., object]) -> Action:
+    """Return the action that sets an attribute of the run from the groups."""
+    return lambda run, *groups: setattr(run, name, convert(*groups))
 
 
 def skip(*_: object) -> None:
@@ -122,8 +128,8 @@ class TextRun(Draft, ABC):
 
     def explained(self, line: str) -> str:
         """Parse one line, and describe how it was interpreted."""
-        facts, observed, strange = dict(self.facts), len(self.observations), self.strange.count
-        error, usage = self.error, self.usage
+        facts, observed = dict(self.facts), len(self.observations)
+        error, usage, strange = self.error, self.usage, self.strange.count
         self.read(line)
         if self.strange.count > strange:
             return f"not from {self.tool}"
@@ -144,7 +150,12 @@ class TextRun(Draft, ABC):
             self.warnings.append(f"Line {self.error[0]} reports an error: {quote(self.error[1])}.")
         if self.interrupted:
             self.warnings.append("The trial was interrupted by Ctrl-C.")
-        self.warnings += (*self.doubts, *self._strange_lines())
+        self.warnings += self.doubts
+        self.warnings += (
+            f"Line {number} is not from {self.tool}: {quote(text)}." for number, text in self.strange.first
+        )
+        if more := self.strange.count - len(self.strange.first):
+            self.warnings.append(f"{more} more lines are not from {self.tool}.")
         return super().report(completed=completed and not self.interrupted and not self.doubts)
 
     def add_up(self, interrupted: int = 0) -> None:
@@ -156,19 +167,18 @@ class TextRun(Draft, ABC):
     def reject(self) -> Reject:
         """Return a reject that depends on how far the output got."""
         if self.error:
-            number, text = self.error
-            return Reject(number, f"{self.tool} failed: {text[:300]}", remedy(text, self.remedies))
+            return Reject(
+                self.error[0], f"{self.tool} failed: {self.error[1][:300]}", remedy(self.error[1], self.remedies)
+            )
         if self.usage:
             why = self.strange.mentioned
             hint = remedy(why, self.remedies) if why else self.usage_hint
             return Reject(self.line, f"usage text of {self.tool} instead of a report{why}", hint)
         if self.line:
-            reason = f"{self.unfinished}{self.strange.mentioned}"
             hint = "copy the whole file again, or run the trial again and keep stderr, too (2>&1)"
-            return Reject(self.line, reason, hint)
-        if self.strange.count:
-            reason = f"no output of {self.tool} was recognised{self.strange.mentioned}"
-            return Reject(self.strange.first[0][0], reason, self.expected)
+            return Reject(self.line, f"{self.unfinished}{self.strange.mentioned}", hint)
+        if number := next((number for number, _ in self.strange.first), 0):
+            return Reject(number, f"no output of {self.tool} was recognised{self.strange.mentioned}", self.expected)
         return Reject(1, *(self.silence or ("there is no text in it", self.expected)))
 
     @classmethod
@@ -185,7 +195,7 @@ class TextRun(Draft, ABC):
     @classmethod
     def explain(cls, data: bytes, line: int = 1) -> Explained:
         """Yield (number, text, interpretation) of every line that is not blank; parses like `parse`."""
-        text, _ = unpack(cls.prepared(data), MAX_TEXT_BYTES)
+        text, _ = unpack(cls.prepared(data))
         for number, said, run in _walk(text, cls, line):
             yield number, said, run.explained(said)
 
@@ -193,12 +203,6 @@ class TextRun(Draft, ABC):
     def unfinished(self) -> str:
         """The missing part of a report that has begun."""
         return f"report of {self.tool} cut off or not finished"
-
-    def _strange_lines(self) -> Iterator[str]:
-        for number, text in self.strange.first:
-            yield f"Line {number} is not from {self.tool}: {quote(text)}."
-        if more := self.strange.count - len(self.strange.first):
-            yield f"{more} more lines are not from {self.tool}."
 
 
 def _trials(text: bytes, kind: type[TextRun], first: int) -> Parts:

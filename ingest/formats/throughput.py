@@ -1,6 +1,7 @@
 """Tables, named values and trials shared by the readers of throughput tools."""
 
 import csv
+import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -102,8 +103,8 @@ class Trial(Draft):
     """One trial being parsed.
 
     Details: `load_layer` is L1 (preamble and gap included), L2 (with FCS) or goodput; `direction_scope` is per_port,
-    one_way or sum_both; `loss_tolerance_pct` is the loss that the test accepts, `loss_observed_pct` the measured loss
-    (0..100); `line_rate_share` is the achieved rate divided by the line rate (0..1), if known.
+    one_way or sum_both; `loss_tolerance_pct` is what the test accepts, `loss_observed_pct` the measured loss (0..100);
+    `line_rate_share` is the achieved rate divided by the line rate (0..1).
     """
 
     def __init__(self, tool: str, line: int, test: str, rate_unit: str | None = FRAMES) -> None:
@@ -180,28 +181,26 @@ class Trial(Draft):
             if facts[name] is not None and facts[name] > _LARGEST_COUNT:
                 self.warnings.append(f"The sum of {name} is not a possible number: it is left out.")
                 facts[name] = None
-        self._count_the_lost()
-        for name in _RATES:
-            if facts[name] is not None and facts[name] < 0:
-                self.warnings.append(f"The {name} is below zero, {facts[name]:.15g}: it is left out.")
-                facts[name] = None
-        if facts["sent"] == 0 or (facts["sent"], facts["received"], facts["achieved_rate"]) == (None, 0, None):
-            reason = "nothing was sent: all of its counters are zero"
-            return Reject(self.line, reason, "save the results after the traffic has run")
-        if facts["sent"] is facts["received"] is facts["achieved_rate"] is None:
-            reason = "there is neither a count of frames or transactions nor a rate that is a number"
-            return Reject(self.line, reason, "export the results again, with their counts and rates")
-        facts["method"] = facts["method"] or self._method()
-        return self.report(completed=self.completed)
-
-    def _count_the_lost(self) -> None:
-        sent, received, dropped = (self.facts[name] for name in ("sent", "received", "dropped"))
+        sent, received, dropped = (facts[name] for name in ("sent", "received", "dropped"))
         if dropped is None and sent is not None and received is not None:
-            self.facts["dropped"] = dropped = max(sent - received, 0)
+            facts["dropped"] = dropped = max(sent - received, 0)
             if received > sent:
                 self.warnings.append(f"More was received ({received}) than sent ({sent}): no loss is counted.")
         if sent and dropped is not None:
             self.details["loss_observed_pct"] = 100 * dropped / sent
+        for name in _RATES:
+            if facts[name] is not None and facts[name] < 0:
+                self.warnings.append(f"The {name} is below zero, {facts[name]:.15g}: it is left out.")
+                facts[name] = None
+        achieved = facts["achieved_rate"]
+        if sent == 0 or (sent, received, achieved) == (None, 0, None):
+            reason = "nothing was sent: all of its counters are zero"
+            return Reject(self.line, reason, "save the results after the traffic has run")
+        if sent is received is achieved is None:
+            reason = "there is neither a count of frames or transactions nor a rate that is a number"
+            return Reject(self.line, reason, "export the results again, with their counts and rates")
+        facts["method"] = facts["method"] or self._method()
+        return self.report(completed=self.completed)
 
     def _method(self) -> str:
         details = self.details
@@ -302,9 +301,8 @@ class Table:
             if trial:
                 trial.lack(row.number)
             reason = f"row of {len(cells)} cells, its header in line {self.line} has {width}: {quote(','.join(cells))}"
-            return Reject(
-                row.number, reason, "a value with a comma or a space has shifted the others, or the row is cut off"
-            )
+            hint = "a value with a comma or a space has shifted the others, or the row is cut off"
+            return Reject(row.number, reason, hint)
         if row.ended:
             return Record(row.number, self.columns, cells[:width])
         if trial:
@@ -335,7 +333,9 @@ def rows(text: bytes) -> Iterator[Line]:
     separator, has_decimal_comma = _notation(text[:HEAD_BYTES])
     for line, content, ended in lines(text):
         cells = _cells(content, separator)
-        yield Line(line, [*map(_point, cells)] if has_decimal_comma else cells, ended)
+        if has_decimal_comma:
+            cells = [c.replace(".", "").replace(",", ".") if _POINTS.fullmatch(c) else c for c in cells]
+        yield Line(line, cells, ended)
 
 
 @lru_cache(maxsize=1)
@@ -345,17 +345,9 @@ def _notation(head: bytes) -> tuple[str, bool]:
     wide = (each for each in ";\t" if any(line.count(each) >= _SEPARATORS > line.count(",") for line in beginning))
     separator = next(wide, ",")
     cells = {cell.strip() for line in beginning for cell in _cells(line, separator)}
-    has_point = any(map(_PLAIN_POINT.fullmatch, cells))
-    if separator != ";":
-        return separator, not has_point and any(map(_PLAIN_COMMA.fullmatch, cells))
-    return separator, any(map(_DECIMAL_COMMA.fullmatch, cells)) or (
-        not has_point and any(map(_THOUSANDS.fullmatch, cells))
-    )
-
-
-def _point(cell: str) -> str:
-    """Return a number with a decimal point for one with a decimal comma and points between thousands."""
-    return cell.replace(".", "").replace(",", ".") if _POINTS.fullmatch(cell) else cell
+    comma = _THOUSANDS if separator == ";" else _PLAIN_COMMA
+    is_likely = not any(map(_PLAIN_POINT.fullmatch, cells)) and any(map(comma.fullmatch, cells))
+    return separator, is_likely or (separator == ";" and any(map(_DECIMAL_COMMA.fullmatch, cells)))
 
 
 def _cells(line: str, separator: str) -> list[str]:
@@ -463,17 +455,14 @@ def total(values: Iterable[Amount | None]) -> Amount | None:
 
 
 def steady(samples: Samples) -> Samples:
-    """Return the samples without the ramps at both ends.
+    """Return the samples from the first to the last of at least 95 % of the median of those above zero.
 
-    The steady part extends from the first to the last sample of at least 95 % of the median of all samples above zero,
-    so that neither a ramp nor a single peak decides.
+    So the ramps at both ends are left out, and neither a ramp nor a single peak decides.
     """
     positive = [value for _, value in samples if value > 0]
-    if not positive:
-        return ()
-    floor = 0.95 * median(positive)
+    floor = 0.95 * median(positive or [math.inf])
     reached = [place for place, (_, value) in enumerate(samples) if value >= floor]
-    return samples[reached[0] : reached[-1] + 1]
+    return samples[reached[0] : reached[-1] + 1] if reached else ()
 
 
 def _key(caption: str) -> tuple[str, str]:

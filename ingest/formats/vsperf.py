@@ -1,10 +1,7 @@
-"""The reader of vswitchperf's result files (OPNFV vsperf, core/results/results_constants.py).
+"""The reader of vswitchperf's result files (OPNFV vsperf, core/results/results_constants.py): a row per trial.
 
-`result_<n>_<test>_<deployment>.csv` has one row per trial; its columns are in no fixed order, and a cell may be
-`Unknown`. With TestCenter its `_mbps` columns are megabytes per second, a factor of 8 too low, so rates are taken from
-frames per second only. The file does not name the generator.
-
-Rates are frames/s as printed; there are no counts. Latencies (ns) become observations in ms.
+The file names no generator and has no counts. With TestCenter its `_mbps` columns are megabytes per second, a factor of
+8 too low, so rates are frames/s only. A cell may be `Unknown`. Latencies (ns) become observations in ms.
 """
 
 from functools import partial
@@ -21,8 +18,8 @@ _CLOSE: Final = 0.01
 
 def _trial(record: Record) -> Trial:
     trial = Trial("vsperf", record.line, record.words("type") or "vsperf")
-    offered, achieved = record.number("txratefps"), record.number("throughputrxfps")
-    trial.facts |= {"offered_rate": offered, "achieved_rate": achieved}
+    achieved = record.number("throughputrxfps")
+    trial.facts |= {"offered_rate": record.number("txratefps"), "achieved_rate": achieved}
     size, share = record.number("packetsize"), record.number("throughputrxpercent")
     trial.details |= {
         "frame_size_bytes": size,

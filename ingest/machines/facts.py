@@ -1,8 +1,8 @@
 """The sources of machine facts, how each is recognised, and the tolerant conversions that their parsers share.
 
-Content takes precedence over name: a name decides only for ambiguous content, such as one word in `hostname.txt`, or an
-empty file. A conversion returns None for an invalid value, so that an odd field affects only itself; FactError is for a
-file that is not what it should be.
+Content takes precedence over name, which decides only for ambiguous content, or an empty file. A conversion returns
+None for an invalid value, so that an odd field affects only itself; FactError is for a file that is not what it should
+be.
 """
 
 import json
@@ -74,10 +74,9 @@ def stem(name: str) -> str:
 
 
 def recognise(name: str, data: bytes) -> str | None:
-    """Return the kind of machine facts in a file, by its content, else by its name.
+    """Return the kind of machine facts in a file (all or its beginning), by its content, else by its name.
 
-    `data` is the whole file or its beginning. Names decide for content that any file could have: call this for files of
-    a folder of machine facts, or trust only kinds that are unambiguous.
+    Call this for files of a folder of machine facts, as content that any file could have is judged by its name.
     """
     if name.endswith(".err"):
         return MESSAGES if _by_name(name.removesuffix(".err")) else None

@@ -25,7 +25,7 @@ from dropline.ingest.machines.facts import (
     word,
 )
 
-_VULNERABILITY: Final = "Vulnerability "
+_VULN: Final = "Vulnerability "
 _CLOCKS: Final = ("CPU max MHz", "CPU MHz", "CPU static MHz", "CPU dynamic MHz")
 _ARCH: Final = r"Ar(?:ch|qu)ite[a-z]+|Архитектура|架构|アーキテクチャ"
 # What lscpu calls its fields in German, French, Spanish, Portuguese, Polish, Russian, Chinese and Japanese.
@@ -49,6 +49,7 @@ _PCI_DEVICE: Final = re.compile(
     r"(?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] ([^:]+): (.+?)(?: \(rev [0-9a-f]+\))?(?: \(prog-if .*\))?"
 )
 _LINK: Final = {"yes": True, "no": False}
+_SIZES: Final = {"queue_length": "txqlen", "tx_queues": "num_tx_queues", "rx_queues": "num_rx_queues"}
 
 
 @source("lscpu", rf'\{{\s*"lscpu"|(?:.*\n){{0,2}}?(?:{_ARCH})\s*[:\xef]'.encode(), "lscpu", "LC_ALL=C lscpu -J")
@@ -60,7 +61,15 @@ def lscpu(data: bytes) -> Facts:
     the current one, which old versions print. Of several kinds of cores (big.LITTLE) each has a model and its numbers.
     """
     said: dict[str, list[Any]] = {}
-    for name, value in _lscpu_fields(data):
+    pairs: list[tuple[str, Any]]
+    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
+        objects = (each for each, _ in _tree(mapping(document(data, "lscpu -J")).get("lscpu")))
+        pairs = [(name.removesuffix(":"), each.get("data")) for each in objects if (name := word(each.get("field")))]
+    else:
+        whole_lines = re.sub(r"\n {16,}(?=[^:\n]+$)", "", text(data), flags=re.MULTILINE)
+        lines = re.findall(r"^([^:\uff1a\n]+)[:\uff1a](.*)", whole_lines, re.MULTILINE)
+        pairs = [(name.strip(), value.strip()) for name, value in lines]
+    for name, value in pairs:
         english = next((field for field, others in _TRANSLATED if re.fullmatch(others, name)), name)
         said.setdefault(english, []).append(value)
     require("Architecture" in said or "CPU(s)" in said, "the fields of `lscpu`, among them Architecture and CPU(s)")
@@ -86,23 +95,8 @@ def lscpu(data: bytes) -> Facts:
         online_cpus=texts.get("On-line CPU(s) list"),
         virtualisation_type=texts.get("Virtualization type"),
         caches={name.removesuffix(" cache"): size for name, size in texts.items() if name.endswith(" cache")},
-        vulnerabilities={
-            name.removeprefix(_VULNERABILITY): status
-            for name, status in texts.items()
-            if name.startswith(_VULNERABILITY)
-        },
+        vulnerabilities={name.removeprefix(_VULN): state for name, state in texts.items() if name.startswith(_VULN)},
     )
-
-
-def _lscpu_fields(data: bytes) -> Iterator[tuple[str, Any]]:
-    if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
-        found = document(data, "lscpu -J")
-        objects = (each for each, _ in _tree(mapping(found).get("lscpu")))
-        yield from ((name.removesuffix(":"), each.get("data")) for each in objects if (name := word(each.get("field"))))
-    else:
-        whole_lines = re.sub(r"\n {16,}(?=[^:\n]+$)", "", text(data), flags=re.MULTILINE)
-        pairs = re.findall(r"^([^:\uff1a\n]+)[:\uff1a](.*)", whole_lines, re.MULTILINE)
-        yield from ((name.strip(), value.strip()) for name, value in pairs)
 
 
 add("lscpu_extended", rb'\{\s*"cpus"', "lscpu-e", "lscpu -e -J")
@@ -252,15 +246,11 @@ def lsblk(data: bytes) -> Facts:
     found = document(data, "lsblk -J")
     devices = mapping(found).get("blockdevices")
     require(isinstance(devices, list), "the JSON of `lsblk -J`: an object with blockdevices")
-    disks = [
-        _disk(name, size, word(device.get("model")))
-        for device in entries(devices)
-        if device.get("type") == "disk"
-        and (name := word(device.get("name")))
-        and (size := size_bytes(device.get("size")))
-        and not _NO_DISK.fullmatch(name)
-    ]
-    return known(disks=sorted(disks))
+    whole_disks = (device for device in entries(devices) if device.get("type") == "disk")
+    told = ((word(each.get("name")), size_bytes(each.get("size")), word(each.get("model"))) for each in whole_disks)
+    return known(
+        disks=sorted(_disk(n, size, model) for n, size, model in told if n and size and not _NO_DISK.fullmatch(n))
+    )
 
 
 def _disk(name: str, size: int, model: str | None) -> str:
@@ -273,18 +263,16 @@ def ip_link(data: bytes) -> Facts:
     """Return the network interfaces of one namespace by name, without their addresses."""
     found = document(data, "ip -j link")
     require(isinstance(found, list), "the JSON of `ip -j link`: a list of interfaces")
-    interfaces = {}
-    for link in entries(found):
-        if name := word(link.get("ifname")):
-            interfaces[name] = known(
-                kind=word(mapping(link.get("linkinfo")).get("info_kind")),
-                mtu=whole(link.get("mtu")),
-                state=word(link.get("operstate")),
-                qdisc=word(link.get("qdisc")),
-                queue_length=whole(link.get("txqlen")),
-                tx_queues=whole(link.get("num_tx_queues")),
-                rx_queues=whole(link.get("num_rx_queues")),
-            )
+    links = {name: link for link in entries(found) if (name := word(link.get("ifname")))}
+    interfaces = {
+        name: known(
+            kind=word(mapping(link.get("linkinfo")).get("info_kind")),
+            mtu=whole(link.get("mtu")),
+            **{ours: word(link.get(key)) for ours, key in (("state", "operstate"), ("qdisc", "qdisc"))},
+            **{ours: whole(link.get(key)) for ours, key in _SIZES.items()},
+        )
+        for name, link in links.items()
+    }
     return known(interfaces=interfaces)
 
 

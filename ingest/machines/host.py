@@ -17,14 +17,11 @@ PRECEDENCE: Final[dict[str, tuple[str, ...]]] = {
     "architecture": ("lscpu", "uname", "hostnamectl"),
     "cpu_model": ("lscpu", "lshw", "cpuinfo", "dmidecode"),
     "cpu_vendor": ("lscpu", "cpuinfo", "lshw", "dmidecode"),
-    "cpu_sockets": ("lscpu", "lshw", "cpuinfo", "dmidecode"),
-    "cpu_cores": ("lscpu", "lshw", "cpuinfo", "dmidecode"),
-    "cpu_threads": ("lscpu", "lshw", "cpuinfo", "dmidecode"),
+    **dict.fromkeys(("cpu_sockets", "cpu_cores", "cpu_threads"), ("lscpu", "lshw", "cpuinfo", "dmidecode")),
     "cpu_mhz": ("lscpu", "lshw", "dmidecode", "cpuinfo"),
     "memory_bytes": ("dmidecode", "lshw", "meminfo"),
     "disks": ("lsblk", "lshw"),
-    "os_name": ("os_release", "hostnamectl"),
-    "os_version": ("os_release", "hostnamectl"),
+    **dict.fromkeys(("os_name", "os_version"), ("os_release", "hostnamectl")),
     "kernel": ("uname", "hostnamectl"),
     "virtualisation": ("virtualisation", "lscpu", "hostnamectl"),
 }
@@ -48,15 +45,16 @@ def host(files: Mapping[str, bytes]) -> tuple[Row, list[Reject]]:
     """Return the row of schema.HOSTS for the files of one folder, and the rejects.
 
     The row lacks batch, campaign and source_path. Its `host_id` is a function of hardware and software; `packages` is a
-    list of (name, version); `facts` is JSON by file. Skips files of unknown kinds, empty files and files with only a
-    command's error message: a missing tool is normal. A Reject's reason begins with the file's name and a colon.
+    list of (name, version); `facts` is JSON by file. Unknown, empty and failed files are skipped: a missing tool is
+    normal. A Reject's reason begins with the file's name and a colon.
     """
     found: _Found = []
     rejects: list[Reject] = []
     for name in sorted(files):
         data = files[name]
-        source = SOURCES.get(recognise(name, data) or "")
-        if source is None or source.parse is None or _is_absent(data):
+        source, content = SOURCES.get(recognise(name, data) or ""), data.strip()
+        is_failed = len(content) <= _MAX_MESSAGE_BYTES and _FAILED.search(content)  # as its command is missing
+        if source is None or source.parse is None or is_failed or not content:
             continue
         try:
             found.append((source.kind, name, source.parse(data)))
@@ -67,15 +65,13 @@ def host(files: Mapping[str, bytes]) -> tuple[Row, list[Reject]]:
     row["disks"] = ", ".join(row["disks"])[:1000] if row["disks"] else None
     row |= _nic(found)
     row["packages"] = sorted(ChainMap(*(facts.get("packages", {}) for _, _, facts in found)).items()) or None
-    row["host_id"] = _identity(row, [facts[key] for _, _, facts in found for key in _FIRMWARE if key in facts])
+    same: Row = {column: value for column, value in row.items() if column not in _NOT_IDENTIFYING}
+    same["memory_gib"] = round(row["memory_bytes"] / 2**30) if row["memory_bytes"] else None
+    if firmware := [facts[key] for _, _, facts in found for key in _FIRMWARE if key in facts]:
+        same["firmware"] = firmware
+    row["host_id"] = hashlib.sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()[:16]
     row["facts"] = _rest(found)
     return row, rejects
-
-
-def _is_absent(data: bytes) -> bool:
-    """Return whether a file has no facts: its command was missing, failed or lacked permission."""
-    content = data.strip()
-    return not content or (len(content) <= _MAX_MESSAGE_BYTES and bool(_FAILED.search(content)))
 
 
 def _first(found: _Found, column: str, kinds: tuple[str, ...]) -> Any:
@@ -106,16 +102,7 @@ def _nic(found: _Found) -> Row:
     }
 
 
-def _identity(row: Row, firmware: list[str]) -> str:
-    same: Row = {column: value for column, value in row.items() if column not in _NOT_IDENTIFYING}
-    same["memory_gib"] = round(row["memory_bytes"] / 2**30) if row["memory_bytes"] else None
-    if firmware:
-        same["firmware"] = firmware
-    return hashlib.sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()[:16]
-
-
 def _rest(found: _Found) -> str:
-    """Return facts without a column as JSON by file, smallest first, up to a size limit."""
     rest = ((name, {key: each for key, each in facts.items() if key not in _OWN_COLUMNS}) for _, name, facts in found)
     parts = ((stem(name), json.dumps(facts, sort_keys=True)) for name, facts in rest if facts)
     kept, size = {}, 0

@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Final
 
 from dropline.ingest.machines.facts import Facts, Parser, add, fields, known, lines, require, source, text, word
@@ -41,9 +42,14 @@ _OS_RELEASE: Final = rb"(?=(?:.*\n){0,40}?(?:PRETTY_)?NAME=)(?=(?:.*\n){0,40}?ID
 def os_release(data: bytes) -> Facts:
     """Return name and version of the operating system; for a rolling release, its build."""
     found = [match for line in lines(data) if (match := re.fullmatch(r"([A-Z][A-Z0-9_]*)=(.*)", line))]
-    said = {match[1]: word(_unquoted(match[2])) for match in found}
-    expected = "the fields of /etc/os-release, among them NAME and VERSION_ID"
-    require({"NAME", "PRETTY_NAME", "ID"} & said.keys(), expected)
+    said: dict[str, str | None] = {}
+    for match in found:
+        with suppress(ValueError):  # an unclosed quote
+            said[match[1]] = word(match[2].strip("\"'"))
+            said[match[1]] = word(" ".join(shlex.split(match[2])))
+    require(
+        {"NAME", "PRETTY_NAME", "ID"} & said.keys(), "the fields of /etc/os-release, among them NAME and VERSION_ID"
+    )
     return known(
         os_name=said.get("NAME") or said.get("PRETTY_NAME") or said.get("ID"),
         os_version=said.get("VERSION_ID") or said.get("VERSION") or said.get("BUILD_ID"),
@@ -52,18 +58,11 @@ def os_release(data: bytes) -> Facts:
     )
 
 
-def _unquoted(value: str) -> str:
-    try:
-        return " ".join(shlex.split(value))
-    except ValueError:  # an unclosed quote
-        return value.strip("\"'")
-
-
 @source("uname", rb"(?:Linux|(?:Free|Net|Open)BSD|Darwin|SunOS) \S+ [0-9]+\.[0-9]\S* ", "uname(?:-a)?", "uname -a")
 def uname(data: bytes) -> Facts:
     """Return name, kernel release and architecture."""
-    match = _UNAME.fullmatch(next(iter(lines(data)), ""))
-    match = require(match, "the line of `uname -a`: system, name, kernel release, ...")
+    line = "".join(lines(data)[:1])
+    match = require(_UNAME.fullmatch(line), "the line of `uname -a`: system, name, kernel release, ...")
     architectures = _ARCHITECTURE.findall(match["rest"] or "")
     return known(
         name=word(match["name"]),
@@ -109,14 +108,11 @@ def packages(data: bytes) -> Facts:
 def _installed(rows: list[str]) -> Iterator[tuple[str, str]]:
     understood = 0
     for row in rows:
-        match = _DPKG.fullmatch(row) or _RPM.fullmatch(row) or _PAIR.fullmatch(f"{row}\t")
-        if match is None:
-            continue
-        understood += 1
-        status = match.groupdict().get("status")
-        version = word(match["version"])
-        if version and (status is None or status[1] == "i"):
-            yield match["name"], version
+        if match := _DPKG.fullmatch(row) or _RPM.fullmatch(row) or _PAIR.fullmatch(f"{row}\t"):
+            understood += 1
+            status, version = match.groupdict().get("status"), word(match["version"])
+            if version and (status is None or status[1] == "i"):
+                yield match["name"], version
     require(understood or not rows, "a list of packages as of `dpkg-query -W`, `dpkg -l` or `rpm -qa`")
 
 
@@ -129,8 +125,7 @@ def _installed(rows: list[str]) -> Iterator[tuple[str, str]]:
 def kea_version(data: bytes) -> Facts:
     """Return version, libraries and backends of Kea."""
     rows = lines(data)
-    version = _KEA.fullmatch(next(iter(rows), ""))
-    version = require(version, "the output of `kea-dhcp4 -V`, which begins with a version")
+    version = require(_KEA.fullmatch("".join(rows[:1])), "the output of `kea-dhcp4 -V`, which begins with a version")
     backends = [match for row in rows if (match := _BACKEND.fullmatch(row))]
     return known(
         packages={"kea": version[1]},
@@ -142,7 +137,7 @@ def kea_version(data: bytes) -> Facts:
 @source("perfdhcp_version", rb"VERSION: [0-9]+\.[0-9]", "perfdhcp-(?:v|version)", "perfdhcp -v")
 def perfdhcp_version(data: bytes) -> Facts:
     """Return the version of perfdhcp: `VERSION: 2.2.0`, from 2.6 on the bare number."""
-    version = _PERFDHCP.fullmatch(next(iter(lines(data)), ""))
+    version = _PERFDHCP.fullmatch("".join(lines(data)[:1]))
     return known(packages={"perfdhcp": require(version, "the output of `perfdhcp -v`: a version")[1]})
 
 
@@ -170,8 +165,8 @@ def governor(data: bytes) -> Facts:
 def huge_pages(data: bytes) -> Facts:
     """Return the choice in brackets in `always [madvise] never`."""
     chosen = re.search(rb"\[([a-z]{1,20})\]", data)
-    chosen = require(chosen, "transparent_hugepage/enabled, e.g. `always [madvise] never`")
-    return known(transparent_huge_pages=chosen[1].decode())
+    told = require(chosen, "transparent_hugepage/enabled, e.g. `always [madvise] never`")
+    return known(transparent_huge_pages=told[1].decode())
 
 
 @source("command_line", None, "cmdline", "cat /proc/cmdline")
@@ -182,8 +177,6 @@ def command_line(data: bytes) -> Facts:
 
 
 def _pairs(fact: str, line: str, expected: str) -> Parser:
-    """Return the parser of a file with a name and a value per line."""
-
     def parse(data: bytes) -> Facts:
         found = [match for each in lines(data) if (match := re.fullmatch(line, each, re.ASCII))]
         require(found, expected)
@@ -193,8 +186,6 @@ def _pairs(fact: str, line: str, expected: str) -> Parser:
 
 
 def _one(fact: str, form: str, expected: str) -> Parser:
-    """Return the parser of a file with one word."""
-
     def parse(data: bytes) -> Facts:
         rows = lines(data)
         found = repr(rows[0][:80] if rows else "nothing")

@@ -1,9 +1,7 @@
 """Server configurations: how each kind is recognised, and the result of its module.
 
-A module has `NAME`, `PRODUCT`, `sniff(head) -> bool` and `parse(data) -> Row`: a row of `schema.SERVER_CONFIGS`
-without the columns that only the caller knows (batch, campaign, source_path, source_sha256). `parse` raises only
-Rejected, if the configuration is unusable. A module that also knows configurations of other programs names them by
-`describe(head) -> str | None`.
+A module has `NAME`, `PRODUCT`, `sniff(head) -> bool` and `parse(data) -> Row`: a row of `schema.SERVER_CONFIGS` without
+the columns that only the caller knows. `parse` raises only Rejected. `describe(head) -> str | None` names others.
 """
 
 import re

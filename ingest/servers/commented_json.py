@@ -1,7 +1,6 @@
-r"""JSON as found in configuration files: with comments, trailing commas and includes.
+r"""JSON as found in configuration files (Kea Administrator Reference Manual, "JSON Syntax").
 
-The extensions are Kea's (Administrator Reference Manual, "JSON Syntax"): `# ...`, `// ...`, `/* ... */`, a comma after
-the last item, and `<?include "file"?>`.
+It has comments (`# ...`, `// ...`, `/* ... */`), a comma after the last item, and `<?include "file"?>`.
 """
 
 import json

@@ -1,8 +1,6 @@
-"""Configurations of the ISC Kea DHCP servers, 1.8 to 3.x.
+"""Configurations of the ISC Kea DHCP servers, 1.8 to 3.x (Kea Administrator Reference Manual).
 
-Keywords and defaults are those of the Kea Administrator Reference Manual (chapters on the DHCPv4 and DHCPv6 server,
-multi-threading and the High Availability hook). Settings whose default depends on the server's version are None,
-because a configuration does not contain the version.
+Settings whose default depends on the server's version, which a configuration does not contain, are None.
 """
 
 import ipaddress
@@ -31,6 +29,11 @@ _ANSWER: Final = re.compile(rb'\A\s*+\[?\s*+\{(?:\s*"(?:result|text)"\s*:[^,{}]*
 _HA_HOOK: Final = re.compile(r"libdhcp_ha(?:\..*)?")
 _MAX_INT32: Final = 2**31 - 1
 _MAX_INT64: Final = 2**63 - 1
+_TIMERS: Final = {
+    "valid_lifetime_s": "valid-lifetime",
+    "renew_timer_s": "renew-timer",
+    "rebind_timer_s": "rebind-timer",
+}
 _HINT: Final = "compare with the Kea Administrator Reference Manual; `kea-dhcp4 -t FILE` checks a file"
 
 
@@ -64,11 +67,9 @@ def default_threading(version: str) -> str | None:
 def parse(data: bytes) -> Row:
     """Return the row of schema.SERVER_CONFIGS for a configuration or an answer to `config-get`, without other columns.
 
-    `threads` and `packet_queue_size` are the sizes set in the file; 0 threads lets Kea choose and becomes None.
-    `valid_lifetime_s` and the timers are the global ones. `ha_peers` counts all servers of the relationship, including
-    this one. `pool_addresses` and `prefix_pool_prefixes` are None if a pool is invalid. `settings` is the whole
-    configuration as JSON with sorted keys, secrets masked; its digest is `server_config_id`.
-
+    0 threads lets Kea choose and becomes None. `valid_lifetime_s` and the timers are the global ones. `ha_peers` counts
+    all servers of the relationship. `pool_addresses` and `prefix_pool_prefixes` are None if a pool is invalid.
+    `settings` is the whole configuration as JSON with sorted keys, secrets masked; its digest is `server_config_id`.
     Raises Rejected for anything that Kea would not accept as the configuration of a DHCP server.
     """
     try:
@@ -82,21 +83,29 @@ def parse(data: bytes) -> Row:
         refuse("nested too deeply for a configuration", _HINT)
     except ValueError:  # 1e999 is parsed as infinity
         refuse("a number in the configuration is out of range", _HINT)
-    hooks = _objects(config, "hooks-libraries")
+    hooks, leases = _objects(config, "hooks-libraries"), _object(config, "lease-database")
+    backend = normalise("backend", _text(leases, "type") or "memfile")
+    pool = _object(config, "multi-threading")
+    enabled, queue = _flag(pool, "enable-multi-threading"), _whole(pool, "packet-queue-size", _MAX_INT64)
+    threads = _whole(pool, "thread-pool-size", _MAX_INT32) or None
+    threading = {"threading": "multi" if enabled else None, "threads": threads, "packet_queue_size": queue}
+    if enabled is False:  # then the sizes have no effect
+        threading = {"threading": "single", "threads": 1, "packet_queue_size": None}
+    seconds = {ours: _whole(config, key, 2**32 - 1) for ours, key in _TIMERS.items()}
     return {
         "server_config_id": identity(settings),
         "product": PRODUCT,
         "product_version": None,
         "protocol": f"DHCPv{_FAMILIES[name]}",
-        **_lease_database(_object(config, "lease-database")),
-        **_threading(_object(config, "multi-threading")),
+        **backend,
+        # Only memfile can be configured not to persist; a database always keeps the leases.
+        "backend_persistent": backend != {"backend": "memfile"} or _flag(leases, "persist") is not False,
+        **threading,
         **_high_availability(hooks),
         **_address_space(config, _FAMILIES[name]),
         "client_classes": len(_objects(config, "client-classes")),
         "hooks": [library for hook in hooks if (library := _library(hook))],
-        "valid_lifetime_s": _seconds(config, "valid-lifetime"),
-        "renew_timer_s": _seconds(config, "renew-timer"),
-        "rebind_timer_s": _seconds(config, "rebind-timer"),
+        **{name: None if value is None else float(value) for name, value in seconds.items()},
         "socket_type": _text(_object(config, "interfaces-config"), "dhcp-socket-type"),
         "settings": settings,
     }
@@ -114,22 +123,6 @@ def _server(document: Any) -> tuple[str, Row]:
     other = next((words for key, words in _OTHERS.items() if key in document), "no Dhcp4 or Dhcp6")
     hint = "give the configuration of kea-dhcp4 or kea-dhcp6, or leave the file out"
     refuse(f"expected the configuration of a DHCP server, found {other}", hint)
-
-
-def _lease_database(database: Row) -> Row:
-    # Only memfile can be configured not to persist; a database always keeps the leases.
-    backend = normalise("backend", _text(database, "type") or "memfile")
-    persistent = _flag(database, "persist") is not False if backend == {"backend": "memfile"} else True
-    return {**backend, "backend_persistent": persistent}
-
-
-def _threading(settings: Row) -> Row:
-    enabled = _flag(settings, "enable-multi-threading")
-    threads = _whole(settings, "thread-pool-size", _MAX_INT32)
-    queue = _whole(settings, "packet-queue-size", _MAX_INT64)
-    if enabled is False:  # then the sizes have no effect
-        return {"threading": "single", "threads": 1, "packet_queue_size": None}
-    return {"threading": "multi" if enabled else None, "threads": threads or None, "packet_queue_size": queue}
 
 
 def _high_availability(hooks: list[Row]) -> Row:
@@ -230,11 +223,6 @@ def _whole(parent: Row, key: str, most: int) -> int | None:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most):
         _unexpected(key, f"a whole number from 0 to {most}", value)
     return value
-
-
-def _seconds(parent: Row, key: str) -> float | None:
-    value = _whole(parent, key, 2**32 - 1)
-    return None if value is None else float(value)
 
 
 def _unexpected(key: str, expected: str, value: Any) -> NoReturn:

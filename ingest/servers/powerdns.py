@@ -1,11 +1,9 @@
 """Configurations of the PowerDNS Authoritative Server and of the PowerDNS Recursor, also in its YAML form (5.0 on).
 
-Syntax, keywords and defaults are those of the servers' documentation (chapters "Settings") and of their common parser
-(ArgvMap): `key=value`, `key+=value` appends to a list, a key alone means yes, `#` at the start of a line or after a
-blank begins a comment, and a backslash at the end continues the line. The output of `pdns_server --config` has the
-same form; it comments out or omits defaults. The defaults used here hold for all versions from 3.4 to 5.0. Files
-below `include-dir` are not read; as they may set anything, no default is assumed then. No configuration contains the
-version of its server.
+Syntax, keywords and defaults, the same from 3.4 to 5.0, are those of the servers' documentation (chapters "Settings")
+and of their common parser (ArgvMap): `key+=value` appends to a list, a key alone means yes, `#` at the start of a line
+or after a blank begins a comment, and a backslash at the end continues the line. `pdns_server --config` comments out or
+omits defaults. Files below `include-dir` are not read; as they may set anything, no default is assumed then.
 """
 
 import re
@@ -89,18 +87,21 @@ def parse(data: bytes) -> Row:
 
     `backend` is the first one launched. `threads` of the authoritative server are the threads that query the backend:
     each of the `receiver-threads` has `distributor-threads` of them, and queries it itself if that is 1.
-    `packet_queue_size` is the total `max-queue-length` of all receivers, the number of questions that may wait for the
-    backend before the server gives up and restarts; None if receivers query the backend themselves. `threads` of the
-    recursor is its `threads`. `settings` is everything that the file sets, as JSON, secrets masked; its digest is
-    `server_config_id`. Columns that do not apply to DNS servers are omitted.
-
-    Raises Rejected for an invalid configuration.
+    `packet_queue_size` is the total `max-queue-length` of all receivers, None if they query the backend themselves.
+    `settings` is everything that the file sets, as JSON, secrets masked; its digest is `server_config_id`. Raises
+    Rejected for an invalid configuration.
     """
     text = decode(data)
     if _YAML.match(text):
         product, (settings, document) = RECURSOR, _yaml(data)
     else:
-        settings = _settings(text)
+        settings = {}
+        for number, line in _lines(text):
+            if (found := _assigned(line)) is None:
+                refuse(f"expected key=value or a comment, found {line!r:.80}", _HINT, number)
+            key, adds, value = found
+            before = settings.get(key, _UNSET).value if adds else ""
+            settings[key] = _Setting(f"{before}, {value}" if before else value, number)
         reason = "expected settings of the PowerDNS Authoritative Server or Recursor, such as launch=lmdb; found none"
         hint = "give the whole pdns.conf or recursor.conf, or leave the file out"
         product = _product({*settings, *_COMMENTED.findall(text)}) or refuse(reason, hint)
@@ -162,22 +163,6 @@ def _product(keys: set[str]) -> str | None:
     told = {product: sum(bool(p.fullmatch(key)) for key in keys) for product, p in _TELLING.items()}
     one, other = told[AUTHORITATIVE], told[RECURSOR]
     return None if one == other else AUTHORITATIVE if one > other else RECURSOR
-
-
-def _settings(text: str) -> dict[str, _Setting]:
-    """Return every setting with the line of its last value; raise Rejected for an invalid line."""
-    values: dict[str, list[str]] = {}
-    lines: dict[str, int] = {}
-    for number, line in _lines(text):
-        if (found := _assigned(line)) is None:
-            refuse(f"expected key=value or a comment, found {line!r:.80}", _HINT, number)
-        key, adds, value = found
-        if adds and values.get(key, [""])[0]:
-            values[key].append(value)
-        else:
-            values[key] = [value]
-        lines[key] = number
-    return {key: _Setting(", ".join(parts), lines[key]) for key, parts in values.items()}
 
 
 def _assigned(line: str) -> tuple[str, bool, str] | None:

@@ -1,8 +1,6 @@
-"""Telemetry beside trials: the supported formats, how each is recognised, and the results of a reader.
+"""Telemetry beside trials: counters of servers and kernels, probes, and exports of monitoring systems.
 
-The formats are counters of servers and kernels, probes, and exports of monitoring systems. A reader is pure, like those
-of `ingest.formats`: it takes the bytes of one file, yields its results in file order, and never raises for bad input
-but yields a `Reject` for each unusable part.
+A reader is pure, like those of `ingest.formats`, and yields a `Reject` for each unusable part.
 """
 
 from collections.abc import Iterator

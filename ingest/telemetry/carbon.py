@@ -1,11 +1,8 @@
-"""The reader of Carbon's plaintext protocol: `path value seconds-since-1970` a line.
+"""The reader of Carbon's plaintext protocol (Graphite manual, "Feeding In Your Data"): `path value seconds` a line.
 
-Servers send it to Graphite or Metronome (Graphite manual, "Feeding In Your Data"); here it is saved in a file. PowerDNS
-paths are `pdns.<host>.<instance>.<counter>`, with `_` for the dots of the host name (Authoritative Server manual,
-`carbon-ourname`, `carbon-namespace`, `carbon-instance`); one push holds all counters.
-
-A PowerDNS path gives the metric `pdns.<counter>` with its unit, and the host; the label is the instance unless it is
-the authoritative server's default. Any other path is the metric, and its tags (`;name=value`) are the label.
+A PowerDNS path, `pdns.<host>.<instance>.<counter>` with `_` for the dots of the host name (Authoritative Server manual,
+`carbon-ourname`), gives the metric `pdns.<counter>` with its unit, and the host; the label is the instance unless it is
+the default. Any other path is the metric, and its tags (`;name=value`) are the label.
 """
 
 import re

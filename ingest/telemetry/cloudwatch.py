@@ -1,11 +1,7 @@
-"""The reader of Amazon CloudWatch's metrics (API reference: GetMetricData, GetMetricStatistics).
+"""The reader of Amazon CloudWatch's metrics: the JSON of GetMetricData and GetMetricStatistics, and the console's CSV.
 
-The JSON is the output of `aws cloudwatch get-metric-data` and `get-metric-statistics`. The CSV is a graph's data as
-downloaded from the console: rows that describe the columns, first `Full label`, then Id, Label, Unit and others,
-followed by a row per time. Its times have no zone; CloudWatch uses, and shows by default, UTC.
-
-The metric is `cloudwatch.<label>`; the label of a sample is the statistic of get-metric-statistics (`Average`, `p99`),
-else the id of the series (`m1`).
+The CSV is a graph's data: rows that describe the columns, first `Full label`, then a row per time, in UTC. The metric
+is `cloudwatch.<label>`; the label of a sample is the statistic (`Average`, `p99`), else the id of the series (`m1`).
 """
 
 import re
@@ -44,12 +40,6 @@ def sniff(head: bytes) -> bool:
     return _TITLE in text and any(row[0] == _TITLE for row in first_rows(text, 1))
 
 
-def _read(text: bytes) -> Found:
-    if text[:100].lstrip().startswith(b"{"):
-        return in_documents(text, _document)
-    return _table(text.decode("utf-8", "replace"))
-
-
 def _document(line: int, answer: Node) -> Found:
     for point in answer.items("Datapoints"):
         yield from _point(line, words(answer.get("Label")), point)
@@ -58,19 +48,18 @@ def _document(line: int, answer: Node) -> Found:
 
 
 def _point(line: int, metric: str | None, point: Node) -> Found:
-    at, values = point.instant("Timestamp"), mapping(point.value)
-    said = {name: values[name] for name in _STATISTICS if name in values} | mapping(point.get("ExtendedStatistics"))
+    at, told = point.instant("Timestamp"), mapping(point.value)
+    said = {name: told[name] for name in _STATISTICS if name in told} | mapping(point.get("ExtendedStatistics"))
     values = {name: real(value) for name, value in said.items()}
     if not at or not metric or not values or None in values.values():
-        yield Reject(
-            line, f"not a data point: {quote(str(point.value))}", "expected a time with its zone, and statistics"
-        )
+        reason = f"not a data point: {quote(str(point.value))}"
+        yield Reject(line, reason, "expected a time with its zone, and statistics")
         return
-    unit = _unit(words(point.get("Unit")) or "")
     for name, value in values.items():
         if value is not None:
             # A sample count has no unit, whatever was sampled.
-            yield Sample(at, f"cloudwatch.{metric}", value, None if name == "SampleCount" else unit, words(name))
+            unit = None if name == "SampleCount" else _unit(words(point.get("Unit")) or "")
+            yield Sample(at, f"cloudwatch.{metric}", value, unit, words(name))
 
 
 def _result(line: int, result: Node) -> Found:
@@ -89,27 +78,26 @@ def _result(line: int, result: Node) -> Found:
         yield Reject(line, reason, "repeat the call until it is Complete; the values that are there are kept")
 
 
-def _table(text: str) -> Found:
+def _read(text: bytes) -> Found:
+    if text[:100].lstrip().startswith(b"{"):
+        yield from in_documents(text, _document)
+        return
     about: dict[str, list[str]] = {}
     begun = False
-    for part in rows(text):
+    for part in rows(text.decode("utf-8", "replace")):
         if isinstance(part, Reject):
             yield part
             continue
         line, cells = part
         if cells[0] == _TITLE:
             about, begun = {_TITLE: cells}, False
-        elif at := _time(cells[0]):
+        elif at := instant(cells[0].replace("/", "-") + "+00:00" if _TIME.fullmatch(cells[0]) else cells[0]):
             begun = True
             yield from _row(line, at, about, cells)
         elif about and not begun:
             about[cells[0]] = cells
         else:
             yield Reject(line, f"not a row of a table: {quote(','.join(cells))}", _EXPECTED)
-
-
-def _time(cell: str) -> datetime | None:
-    return instant(cell.replace("/", "-") + "+00:00") if _TIME.fullmatch(cell) else instant(cell)
 
 
 def _row(line: int, at: datetime, about: dict[str, list[str]], cells: list[str]) -> Found:

@@ -1,12 +1,9 @@
 """The reader of Kea's counters: the answer to `statistic-get-all` (Kea Administrator Reference Manual, Statistics).
 
-A server's control socket answers with one JSON object, the control agent with a list of them, one per server. Each
-statistic has its latest samples, newest first, in the server's local time without a zone, so they have no usable time.
-Kea counts from its start. `pkt4-receive-drop` is the total of dropped packets; since 3.2 the reasons, such as
-`pkt4-queue-full`, are parts of it.
-
-The newest sample of each statistic is `kea.<name>`; the label of `subnet[1].pool[0].assigned-addresses` is
-`subnet[1].pool[0]`.
+A server's control socket answers with one JSON object, the control agent with a list. Each statistic has its latest
+samples, newest first, in local time without a zone: no usable time. Kea counts from its start. `pkt4-receive-drop` is
+the total of dropped packets; since 3.2 the reasons are parts of it. The newest sample is `kea.<name>`; the label of
+`subnet[1].pool[0].assigned-addresses` is `subnet[1].pool[0]`.
 """
 
 import re

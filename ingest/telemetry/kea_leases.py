@@ -1,10 +1,8 @@
 """The reader of Kea's lease files: kea-leases4.csv and kea-leases6.csv, as the memfile backend writes them.
 
-A row is appended whenever a lease changes, so the last row of an address counts. Lifetime 0 removes a lease. A client
-has the lease only in state 0; the other states are declined, expired and reclaimed, released, registered.
-
-The samples are the number of leased addresses, and that of prefixes if any was leased. A truncated file gives none,
-because leases may be missing.
+A row is appended whenever a lease changes; the last of an address counts. A client has it only in state 0 and unless
+its lifetime is 0. The samples are the number of leased addresses, and that of prefixes if any was leased; a truncated
+file gives none, because leases may be missing.
 """
 
 from collections.abc import Iterator

@@ -1,12 +1,10 @@
 """The reader of PowerDNS's counters, from any of three sources (Authoritative Server manual, "Statistics").
 
-`pdns_control show '*'` prints one line, `name=value,...,`, older versions' `list` and `rec_control get-all` a line for
-each, `name=value` or, with a tab, `name value`; none has a time. A poller of the HTTP API writes one JSON object per
-line: `utc` and the counters, or `utc` and `error` while the server is down. The API itself returns a JSON array, also
-without a time. In that array a RingStatisticItem lists up to 10 000 names and addresses, most frequent
-first; they are skipped because they describe the queries, not the server.
+`pdns_control show '*'` prints one line, `name=value,...,`, `list` and `rec_control get-all` a line for each; none has a
+time. A poller of the HTTP API writes one JSON object per line: `utc` and the counters, or `utc` and `error`. The API
+returns a JSON array; its RingStatisticItems, which describe the queries, are skipped.
 
-The metric is `pdns.<name>`. A failed poll is `pdns.unreachable` with the value 1 and the error as label. The label of
+The metric is `pdns.<name>`, of a failed poll `pdns.unreachable` with the value 1 and the error as label. The label of
 an entry of a MapStatisticItem is its name: a query type, a response code, a size.
 """
 
@@ -15,7 +13,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
-from dropline.ingest.formats import Reject, Row
+from dropline.ingest.formats import Reject
 from dropline.ingest.formats.json_documents import Node, in_documents
 from dropline.ingest.formats.text import head_text, instant, items, json_object, mapping, quote, real, words
 from dropline.ingest.telemetry import Found, Sample
@@ -37,19 +35,14 @@ def sniff(head: bytes) -> bool:
     text = head_text(head)
     if _SHOWN.match(text):
         return _QUERIES.search(text) is not None
-    first = text.lstrip().partition("\n")[0].splitlines()[:1]
-    return bool(_ARRAY.match(text)) or any(map(_is_poll, map(json_object, first)))
+    row = json_object("".join(text.lstrip().partition("\n")[0].splitlines()[:1])) or {}
+    is_poll = "utc" in row and ("udp-queries" in row or row.keys() == {"utc", "error"})
+    return is_poll or _ARRAY.match(text) is not None
 
 
 def unit(name: str) -> str | None:
     """Return the unit of a PowerDNS counter according to its manual; None for a count."""
-    if name.endswith("latency"):
-        return "us"
-    return "bytes" if name.endswith("-bytes") else _UNITS.get(name)
-
-
-def _is_poll(row: Row | None) -> bool:
-    return row is not None and "utc" in row and ("udp-queries" in row or row.keys() == {"utc", "error"})
+    return "us" if name.endswith("latency") else "bytes" if name.endswith("-bytes") else _UNITS.get(name)
 
 
 def _read(text: bytes) -> Found:
@@ -62,8 +55,7 @@ def _read(text: bytes) -> Found:
 
 
 def _shown(text: bytes) -> Found:
-    plain = text.decode("utf-8", "replace")
-    for number, line in enumerate(plain.splitlines(keepends=True), 1):
+    for number, line in enumerate(text.decode("utf-8", "replace").splitlines(keepends=True), 1):
         *pairs, last = line.split(",")  # each value ends with a comma, unless the text was edited
         whole = last != last.rstrip("\r\n")
         for pair in filter(str.strip, [*pairs, last] if whole else pairs):

@@ -1,12 +1,9 @@
 r"""The reader of probe logs: sequential queries to a DNS server under load.
 
 Two lines with `#` give the server and the columns. Each following line is one query, tab-separated: time sent (UTC),
-name, response code, latency in ms (`-` without a reply) and result (`ok`, `wrong`, `timeout`, `error:<reason>`).
-Queries without a reply have no latency, so percentiles over the others suffer from survivorship bias. After a timeout
-the probe is late, so count time, not lines.
-
-A reply is `probe_latency` (ms), any other probe `probe_failure` (1) with its status as label; the host is the queried
-server.
+name, response code, latency in ms (`-` without a reply) and result (`ok`, `wrong`, `timeout`, `error:<reason>`). A
+reply is `probe_latency`, any other `probe_failure` (1) with its status as label; the host is the server. Latencies
+suffer from survivorship bias; after a timeout the probe is late, so count time, not lines.
 """
 
 import re
@@ -32,21 +29,15 @@ def _read(text: bytes) -> Found:
         if line.startswith("#"):
             host = match[1] if (match := _SERVER.match(line)) else host
             return []
-        sample = _sample(line.split("\t"), host)
-        return [sample] if sample else None
+        cells = line.split("\t")
+        latency, status = cells[3:] if len(cells) == 5 else ("", "")
+        at = instant(cells[0]) if status else None
+        if at and status == "ok" and (value := real(latency)) is not None:
+            return [Sample(at, "probe_latency", value, "ms", host=host)]
+        is_failure = at and _FAILURE.fullmatch(status)
+        return [Sample(at, "probe_failure", 1.0, "probes", status, host)] if is_failure else None
 
     return each_line(text, samples, _EXPECTED)
-
-
-def _sample(cells: list[str], host: str | None) -> Sample | None:
-    if len(cells) != 5 or not (at := instant(cells[0])):
-        return None
-    latency, status = cells[3:]
-    if status == "ok" and (value := real(latency)) is not None:
-        return Sample(at, "probe_latency", value, "ms", host=host)
-    if _FAILURE.fullmatch(status):
-        return Sample(at, "probe_failure", 1.0, "probes", status, host)
-    return None
 
 
 sniff = begins(_BEGIN)

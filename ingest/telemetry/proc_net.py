@@ -1,12 +1,8 @@
-"""The reader of Linux's network counters: /proc/net/snmp, netstat, snmp6, udp and udp6 (man proc(5)).
+"""The reader of Linux's network counters since boot: /proc/net/snmp, netstat, snmp6, udp and udp6 (man proc(5)).
 
-They count since boot, for the whole host or network namespace, and have no time. snmp and netstat have two lines per
-protocol, names and values; snmp6 has a name and a value per line. udp and udp6 are a table of sockets; `drops` counts
-packets lost to a full socket buffer, and `rx_queue` is the memory of waiting datagrams (kernel, net/ipv4/udp.c). Files
-may be concatenated.
-
-The metric is `<protocol>.<name>`, as in `udp.RcvbufErrors` and `udp6.InErrors`. A socket gives `udp_socket.drops`
-(packets) and `udp_socket.rx_queue` (bytes), labelled with its local address, as in `127.0.0.1:5300`.
+snmp and netstat have two lines per protocol, names and values; snmp6 has a name and a value per line: the metric is
+`udp.RcvbufErrors`, `udp6.InErrors`. A socket of udp and udp6 gives `udp_socket.drops` (packets lost to a full buffer)
+and `udp_socket.rx_queue` (bytes), labelled with its local address (kernel, net/ipv4/udp.c). Files may be concatenated.
 """
 
 import re
@@ -40,34 +36,24 @@ def _read(text: bytes) -> Found:
 
     def samples(line: str) -> list[Sample] | None:
         if match := _PROTOCOL.fullmatch(line):
-            return _protocol(names, match[1], match[2].split())
+            protocol, cells = match[1], match[2].split()
+            if not any(cell.lstrip("-").isdecimal() for cell in cells):  # the names of the values in a line below
+                names[protocol] = cells
+                return []
+            values = [value for cell in cells if (value := real(cell)) is not None]
+            known = names.pop(protocol, [])
+            is_whole = len(known) == len(cells) == len(values)
+            pairs = zip(known, values, strict=False)
+            return [Sample(None, f"{protocol.lower()}.{n}", v, None) for n, v in pairs] if is_whole else None
         if match := _COUNTER.fullmatch(line):
             return [Sample(None, f"{match[1].lower()}.{match[2]}", float(match[3]), None)]
         if match := _SOCKET.fullmatch(line):
-            return _socket(*match.groups())
+            label, queued = f"{_address(match[1])}:{int(match[2], 16)}", float(int(match[3], 16))
+            drops = Sample(None, "udp_socket.drops", float(match[4]), "packets", label)
+            return [Sample(None, "udp_socket.rx_queue", queued, "bytes", label), drops]
         return [] if re.match(f"sl |{_PROMPT}", line) else None
 
     return each_line(text, samples, _EXPECTED)
-
-
-def _protocol(names: dict[str, list[str]], protocol: str, cells: list[str]) -> list[Sample] | None:
-    """Store a line of names; return the samples of a line of values, using the names above it."""
-    if not any(cell.lstrip("-").isdecimal() for cell in cells):
-        names[protocol] = cells
-        return []
-    values = [value for cell in cells if (value := real(cell)) is not None]
-    known = names.pop(protocol, [])
-    if len(known) != len(cells) or len(values) != len(cells):
-        return None
-    return [Sample(None, f"{protocol.lower()}.{name}", value, None) for name, value in zip(known, values, strict=True)]
-
-
-def _socket(address: str, port: str, waiting: str, drops: str) -> list[Sample]:
-    label = f"{_address(address)}:{int(port, 16)}"
-    return [
-        Sample(None, "udp_socket.rx_queue", float(int(waiting, 16)), "bytes", label),
-        Sample(None, "udp_socket.drops", float(drops), "packets", label),
-    ]
 
 
 def _address(digits: str) -> str:

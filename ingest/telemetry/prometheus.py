@@ -1,11 +1,8 @@
 r"""The reader of Prometheus metrics: a server's text exposition, and answers of the HTTP API.
 
-The text is the output of `curl .../metrics` (prometheus.io, "Exposition formats", 0.0.4) or OpenMetrics 1.0: `# HELP`,
-`# TYPE` and `# UNIT` lines, and `name{label="value",...} value [timestamp]` lines. OpenMetrics timestamps are seconds,
-Prometheus timestamps ms; their size distinguishes them. Exemplars are skipped. Buckets and quantiles are kept as they
-are.
-
-The JSON is that of `/api/v1/query_range` and `/api/v1/query` ("HTTP API"): a matrix or a vector of series.
+The text is that of `curl .../metrics` (prometheus.io, "Exposition formats", 0.0.4) or OpenMetrics 1.0; timestamps are
+ms, there seconds, which their size distinguishes. Exemplars are skipped. The JSON is that of `/api/v1/query_range` and
+`/api/v1/query`: a matrix or a vector of series.
 
 The label is the set of labels, sorted and escaped as in the text, `a="b",c="d"`; the host is taken from the label
 `instance`. A series without a name, as from PromQL, is `promql`. NaN and infinity are skipped.
@@ -64,12 +61,6 @@ def unit(metric: str) -> str | None:
     return {"seconds": "s", "bytes": "bytes"}[match[1]] if match else None
 
 
-def _read(text: bytes) -> Found:
-    if text[:100].lstrip().startswith(b"{"):
-        return in_documents(text, _answer)
-    return each_line(text, _exposed, 'expected `name{label="value"} value`, as a /metrics page has it')
-
-
 def _exposed(line: str) -> list[Sample] | None:
     if line.startswith("#"):
         return []
@@ -97,13 +88,19 @@ def _host(instance: str | None) -> str | None:
     return (instance.rpartition(":")[0] or instance) if instance else None
 
 
+def _read(text: bytes) -> Found:
+    if text[:100].lstrip().startswith(b"{"):
+        return in_documents(text, _answer)
+    return each_line(text, _exposed, 'expected `name{label="value"} value`, as a /metrics page has it')
+
+
 def _answer(line: int, answer: Node) -> Found:
-    if answer.get("status") != "success":
+    if answer.get("status") == "success":
+        for result in answer.items("data.result"):
+            yield from _result(line, result)
+    else:
         reason = f"the query failed: {quote(str(answer.get('error')))}"
         yield Reject(line, reason, "repair the query and save its answer again")
-        return
-    for result in answer.items("data.result"):
-        yield from _result(line, result)
 
 
 def _result(line: int, result: Node) -> Found:

@@ -1,15 +1,10 @@
 """The reader of metrics exported as CSV: by Grafana, or from the Prometheus API.
 
-Grafana's panel inspector and Explore export a wide table: `Time`, then a column per series, headed by its
-`name{label="value"}` or its legend. A table with series in rows has `Series`, `Time` and `Value`. Scripts for the HTTP
-API, and VictoriaMetrics, write a long table: name, labels, timestamp and value in any order, one column per label.
-
-The last row may lack its newline, as exports do, so a truncated number there cannot be detected.
-
-With "Formatted data" Grafana writes times in the dashboard's zone without naming it, and rounded values with units,
-scaled row by row. Such times cannot be converted to UTC and are rejects. Otherwise times are ms since 1970.
-
-Metric, label and host are as in `prometheus`; a legend is used as the metric. Empty cells and NaN are skipped.
+Grafana exports a wide table: `Time`, then a column per series, headed by its `name{label="value"}` or its legend; a
+table with series in rows has `Series`, `Time` and `Value`. Scripts for the HTTP API, and VictoriaMetrics, write a long
+table: name, labels, timestamp and value in any order. The last row may lack its newline. Times are ms since 1970, or
+have a zone; those of "Formatted data" have none and are rejects. Metric, label and host are as in `prometheus`; a
+legend is used as the metric. Empty cells and NaN are skipped.
 """
 
 import re
@@ -89,8 +84,13 @@ def _head(cells: list[str]) -> _Head | None:
 
 
 def _row(line: int, at: datetime, head: _Head, cells: list[str]) -> Found:
-    wide = zip(head.series, cells[1:], strict=True)
-    for (metric, label, host), cell in wide if head.value is None else [(_long(head, cells), cells[head.value])]:
+    told = zip(head.series, cells[1:], strict=False)  # of a wide table
+    if head.value is not None:
+        name = cells[head.name] if head.name is not None else UNNAMED
+        others = {head.time, head.value, head.name}
+        labels = {head.cells[place]: cell for place, cell in enumerate(cells) if cell and place not in others}
+        told = zip([series(name) or labelled(labels | {"__name__": name})], [cells[head.value]], strict=True)
+    for (metric, label, host), cell in told:
         if cell.lower() in _ABSENT:
             continue
         match = _WITH_UNIT.fullmatch(cell)
@@ -99,15 +99,6 @@ def _row(line: int, at: datetime, head: _Head, cells: list[str]) -> Found:
             yield Reject(line, f"not a value: {quote(cell)} of {quote(metric)}", _EXPECTED)
         else:
             yield Sample(at, metric, value, match[2].strip() if match else unit(metric), label, host)
-
-
-def _long(head: _Head, cells: list[str]) -> tuple[str, str | None, str | None]:
-    name = cells[head.name] if head.name is not None else UNNAMED
-    if found := series(name):
-        return found
-    others = {head.time, head.value, head.name}
-    labels = {head.cells[place]: cell for place, cell in enumerate(cells) if cell and place not in others}
-    return labelled(labels | {"__name__": name})
 
 
 parse = accounted(_read, _EXPECTED)

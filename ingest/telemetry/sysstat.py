@@ -1,23 +1,18 @@
 """The reader of `sadf -j`, sar's records exported as JSON (man sadf(1), sar(1); sysstat 10.0.3 and later).
 
 Each host has a list of statistics with a timestamp and sections: an object of fields, a list of objects (one for each
-CPU, interface, disk), or nested sections (`network`, `io`). Names and fields vary between versions and are kept as they
-are.
+CPU, interface, disk), or nested sections. The metric is `sar.<section>.<field>`; the label identifies the object
+(`all`, `eth0`), the host is the node's name. Percentages stay 0..100.
 
-`sadf` prints UTC unless -T or -t asks for the reader's or the writer's local time. Up to 12.6 the timestamp has `utc` 1
-or 0, later `tz` with the name of the zone. A local time cannot be converted to UTC: zone names are ambiguous, and with
-`utc` 0 the zone is missing. Such statistics are rejected, as are those of `iostat -o JSON` and `mpstat -o JSON`, which
-have local times only. sysstat 10.0.3 and 10.0.4 write the time as HH-MM-SS.
-
-The metric is `sar.<section>.<field>`; the label identifies the object (`all`, `eth0`, `vda`), the host is the node's
-name. Percentages stay 0..100.
+Up to 12.6 a timestamp has `utc` 1 or 0, later `tz` with the name of the zone. Statistics in local time are rejected, as
+are those of `iostat -o JSON` and `mpstat -o JSON`: their zone is ambiguous or missing.
 """
 
 import re
 from collections.abc import Iterator
 from datetime import datetime
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from dropline.ingest.formats import Reject, Row
 from dropline.ingest.formats.json_documents import Node, in_documents
@@ -43,54 +38,41 @@ _COUNTS: Final = frozenset({"blg_len"})
 
 def _hosts(line: int, document: Node) -> Found:
     for host in document.items("sysstat.hosts"):
-        name, local = words(host.get("nodename")), 0
+        name, local, last = words(host.get("nodename")), 0, None
         for statistics in map(mapping, host.values("statistics")):
-            if at := _instant(mapping(statistics.get("timestamp"))):
+            said = statistics.get("timestamp")
+            told = mapping(said)
+            is_utc = told.get("utc") == 1 or str(told.get("tz")) in _CLOCK_NAMES
+            clock = str(told.get("time")).replace("-", ":")
+            if is_utc and (at := instant(f"{told.get('date')}T{clock}+00:00")):
                 yield from _sections(at, name, statistics)
             else:
-                local += 1
-                said = statistics.get("timestamp")
+                local, last = local + 1, said
         if local:
-            reason = f"{local} statistics of {quote(str(name))} have no time in UTC, the last one {quote(str(said))}"
+            reason = f"{local} statistics of {quote(str(name))} have no time in UTC, the last one {quote(str(last))}"
             yield Reject(line, reason, "export what sar recorded with `sadf -j`, without -T and -t")
 
 
-def _instant(timestamp: Row) -> datetime | None:
-    if timestamp.get("utc") != 1 and str(timestamp.get("tz")) not in _CLOCK_NAMES:
-        return None
-    clock = str(timestamp.get("time")).replace("-", ":")
-    return instant(f"{timestamp.get('date')}T{clock}+00:00")
-
-
 def _sections(at: datetime, host: str | None, statistics: Row) -> Iterator[Sample]:
-    """Yield the fields of all sections, however deeply nested."""
     pending = [(name, value) for name, value in reversed(statistics.items()) if name != "timestamp"]
     while pending:
         section, value = pending.pop()
         inner = []
         for row in map(mapping, items(value) or [value]):
-            label = words(" ".join(_identifiers(row)))
+            label = words(" ".join(str(cell) for field, cell in row.items() if _identifies(field, cell)))
             for field, cell in row.items():
                 if isinstance(cell, dict | list):
                     inner.append((field, cell))
                 elif field not in _IDENTIFIERS and (number := real(cell)) is not None:
-                    yield Sample(at, words(f"sar.{section}.{field}") or "", number, _unit(section, field), label, host)
+                    unit = None if field in _COUNTS else _UNITS.get(section)  # where sar(1) is unambiguous
+                    unit = "kB/s" if section == "net-dev" and field.endswith("kB") else unit
+                    unit = "%" if field.endswith("-percent") else unit
+                    yield Sample(at, words(f"sar.{section}.{field}") or "", number, unit, label, host)
         pending += reversed(inner)
 
 
-def _identifiers(row: Row) -> Iterator[str]:
-    for field, cell in row.items():
-        if isinstance(cell, str) or (field in _IDENTIFIERS and real(cell) is not None):
-            yield str(cell)
-
-
-def _unit(section: str, field: str) -> str | None:
-    """Return the unit of a field where sar(1) is unambiguous."""
-    if field.endswith("-percent"):
-        return "%"
-    if section == "net-dev" and field.endswith("kB"):
-        return "kB/s"
-    return None if field in _COUNTS else _UNITS.get(section)
+def _identifies(field: str, cell: Any) -> bool:
+    return isinstance(cell, str) or (field in _IDENTIFIERS and real(cell) is not None)
 
 
 sniff = begins(_BEGIN)

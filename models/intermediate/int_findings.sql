@@ -538,6 +538,32 @@ set_ups_of_runs as (
 
 ),
 
+rates_by_height as (
+
+    select
+        *,
+        row_number() over (partition by configuration_id order by rate desc nulls last, last_passing_rate desc)
+            as height
+    from rates_of_runs
+    where not is_without_steps
+
+),
+
+fastest_runs as (
+
+    select
+        configuration_id,
+        count(rate) as runs,
+        max(rate) as rate,
+        max(case when height = 1 then last_passing_rate end) as last_passing_rate,
+        max(case when height > 1 then rate end) as next_rate,
+        min(rate) as lowest_rate,
+        max(case when height > 1 then first_exceeding_rate end) as first_exceeding_rate
+    from rates_by_height
+    group by configuration_id
+
+),
+
 set_ups_alike as (
 
     select
@@ -706,6 +732,20 @@ configuration_findings as (
         || '/s; if they are of different set-ups, distinguish them by name, sidecar or `path:`.' as detail
     from set_ups_of_runs
     where highest_rate is not null and (is_told_by_order or (is_far_apart and not has_one_server_config))
+    union all
+    select
+        configuration_id,
+        'one_run_faster' as finding,
+        'warning' as severity,
+        'One run reaches ' || cast(round(rate) as bigint) || '/s, the other ' || cast(runs - 1 as string) || ' '
+        || cast(round(lowest_rate) as bigint) || ' to ' || cast(round(next_rate) as bigint) || '/s: is it of another '
+        || 'set-up, or had it less to do, with a warm cache or clients that had leases?' as detail
+    from fastest_runs
+    where
+        runs >= 5
+        -- of five equal runs 1.5 % do, of seven 0.1 %
+        and rate - next_rate > 3 * (next_rate - lowest_rate)
+        and last_passing_rate > first_exceeding_rate
     union all
     select
         configuration_id,

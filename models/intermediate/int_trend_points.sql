@@ -60,6 +60,7 @@ placed as (
 
     select
         *,
+        concat_ws(' ', campaign, configuration_id, cast(started_at as date)) as session,
         row_number() over in_time as place,
         count(*) over (partition by series_id) as series_runs,
         lag(product_version) over in_time as version_before,

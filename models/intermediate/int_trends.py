@@ -27,7 +27,7 @@ def model(dbt, session):
     """Return the rows of all series; dbt puts them into the warehouse."""
     dbt.config(materialized="table")
     known = ["rate_interpolated", "crossing_low", "crossing_high", "bracket_low", "bracket_high", "is_left_out"]
-    return described(dbt.ref("int_trend_points"), ["series_id", "place", *known], _trend, SCHEMA)
+    return described(dbt.ref("int_trend_points"), ["series_id", "place", "session", *known], _trend, SCHEMA)
 
 
 def _trend(series):
@@ -36,7 +36,7 @@ def _trend(series):
     used = series.filter(is_used)
     known = ("crossing_low", "crossing_high", "bracket_low", "bracket_high")
     brackets = Brackets(*(used[name].to_numpy() for name in known))
-    found = trend(used["rate_interpolated"].to_numpy(), ALPHA, brackets)
+    found = trend(used["rate_interpolated"].to_numpy(), ALPHA, brackets, used["session"].to_numpy())
     at = np.flatnonzero(is_used)
     columns = {
         "series_id": series["series_id"].to_pylist(),

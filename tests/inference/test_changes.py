@@ -63,6 +63,16 @@ def test_runs_that_resemble_their_neighbours_seldom_raise_an_alarm(correlation, 
     assert share(f"false alarm: neighbouring runs correlate by {correlation}", 300) <= at_most
 
 
+@pytest.mark.parametrize(("sessions", "runs", "spread"), [(5, 5, 1), (6, 5, 1), (10, 10, 1), (20, 5, 2)])
+def test_sessions_that_differ_besides_their_runs_seldom_raise_an_alarm(sessions, runs, spread):
+    names = np.repeat(np.arange(sessions), runs)
+    alone, known = (
+        [bool(trend(series, sessions=of).changes) for series in simulation.draw_sessions(sessions, runs, spread)]
+        for of in (None, names)
+    )
+    assert np.mean(known) <= 0.04 < 0.1 < np.mean(alone)
+
+
 def test_a_staircase_in_one_direction_is_a_drift_and_there_and_back_is_none():
     for levels, expected in (((1000, 950, 900), True), ((1000, 950, 1000), False)):
         changes = trend(np.repeat(levels, 20) + WIGGLE).changes
