@@ -461,6 +461,8 @@ def sql(
     if form in BINARY and output is None and sys.stdout.isatty():
         _fail(f"--format {form} is binary: name a file with --output", 2)
     text = sys.stdin.read() if query == "-" else query
+    if not text.strip():
+        _fail("the query is empty: write one SELECT", 2)
     rows = Warehouse.open(context.obj.warehouse).query(text)
     with output.open("wb") if output else nullcontext(sys.stdout.buffer) as file:
         write(rows, form, file)
@@ -602,6 +604,8 @@ def measure(
     if init:
         typer.echo(f"{begin(init, plan)}: review it, then: dropline measure {plan / 'plan.yaml'}")
         return
+    if not plan.is_file():
+        _fail(f"there is no plan {plan}: write one with `dropline measure --init kea {plan.stem}`", 2)
     asked = Plan.load(plan)
     target = folder or plan.parent / asked.campaign
     home = Home.chosen(into) if into else None

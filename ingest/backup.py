@@ -32,6 +32,9 @@ def backup(home: Home, root: Path, *, progress: Progress = unseen) -> str:
     Raises DroplineError if `root` holds anything but a backup of this home, cannot be written, or the copy is damaged.
     """
     copy = Home.chosen(root)
+    if copy.root.resolve().is_relative_to(home.root.resolve()):
+        message = f"{copy.root} is in the home itself, which holds something other than a backup: choose another folder"
+        raise DroplineError(message)
     try:
         with _alone(copy):
             batches, copied = _copy(home, copy, progress)

@@ -4,7 +4,7 @@ import difflib
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import date
 from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache, partial
@@ -162,24 +162,17 @@ def _name_pattern(name: str, text: str) -> str:
         raise ValueError(f"{text!r}: two fields touch in {name!r}; put the text that separates them between them")
     pattern = re.escape(literals[0])
     for position, (field, literal) in enumerate(zip(fields, literals[1:], strict=True), 1):
-        last = position == len(fields)
         if field != "_" and field not in FIELDS:
             raise ValueError(f"{text!r}: there is no field {{{field}}}; {_nearest(field, (*FIELDS, '_'))}")
-        taken = _field_pattern(field, greedy=last)
-        group = taken if field == "_" else f"(?P<{field}>{taken})"
-        if field == "offered_rate":
+        taken, end = ("[^/]+", r"(?=/|\Z)") if position == len(fields) else ("[^/]+?", "")
+        if field in WHOLE_NUMBERS:
+            taken = "[0-9]+"
+        elif field == "offered_rate":
+            taken = r"[0-9]+(?:\.[0-9]+)?k?"
             literal = literal.removeprefix("k")  # the thousands are part of the rate
-        end = r"(?=/|\Z)" if last else ""
+        group = taken if field == "_" else f"(?P<{field}>{taken})"
         pattern += f"(?>{group}{re.escape(literal)}{end})"
     return pattern
-
-
-def _field_pattern(field: str, *, greedy: bool) -> str:
-    if field in WHOLE_NUMBERS:
-        return "[0-9]+"
-    if field == "offered_rate":
-        return r"[0-9]+(?:\.[0-9]+)?k?"
-    return "[^/]+" if greedy else "[^/]+?"
 
 
 def _listed(value: object) -> object:
@@ -211,11 +204,6 @@ def _sidecar_template(text: str) -> str:
     return text
 
 
-def _path_template(text: str) -> str:
-    _template_pattern(text)
-    return text
-
-
 def _rcode(name: str) -> str:
     if name not in RCODES and not re.search(r"[0-9]", name):  # tools print codes without a name as numbers
         raise ValueError(f"there is no answer code {name!r}; {_nearest(name, RCODES)}")
@@ -226,7 +214,7 @@ Column = Annotated[str, BeforeValidator(_known_field)]
 Rcode = Annotated[
     str, StringConstraints(min_length=1, max_length=40, strip_whitespace=True, to_upper=True), AfterValidator(_rcode)
 ]
-PathTemplate = Annotated[Words, AfterValidator(_path_template)]
+PathTemplate = Annotated[Words, AfterValidator(lambda text: _template_pattern(text) and text)]
 SidecarTemplate = Annotated[str, BeforeValidator(_sidecar_template)]
 Folder = Annotated[str, BeforeValidator(_inside)]
 
@@ -391,7 +379,12 @@ def explain(fault: Any, lines: Lines, where: str, model: type[BaseModel]) -> str
         place = place[:-1]
     if fault["type"] == "extra_forbidden":
         *parents, key = fault["loc"]
-        why = f"there is no such key; {_nearest(str(key), _allowed(parents, model))}"
+        block: Any = model
+        for name in parents:
+            is_block = hasattr(block, "model_fields")  # else a mapping of blocks by name
+            block = block.model_fields[name].annotation if is_block else get_args(block)[-1]
+        allowed = [field.alias or name for name, field in block.model_fields.items()]
+        why = f"there is no such key; {_nearest(str(key), allowed)}"
     elif fault["type"] == "missing":
         why = "is missing"
     else:
@@ -399,13 +392,6 @@ def explain(fault: Any, lines: Lines, where: str, model: type[BaseModel]) -> str
         why = fault["msg"].removeprefix("Value error, ")
         why += f" (found {given!r:.80})" if isinstance(given, str) and repr(given) not in why else ""
     return f"{where}, line {lines.get(place, 1)}: {'.'.join(map(str, named)) or 'the file'}: {why}"
-
-
-def _allowed(parents: Sequence[str | int], model: Any) -> list[str]:
-    for name in parents:
-        is_block = hasattr(model, "model_fields")  # else a mapping of blocks by name
-        model = model.model_fields[name].annotation if is_block else get_args(model)[-1]
-    return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:

@@ -11,7 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Final
+
+import yaml
 
 from dropline.ingest.campaign import FIELDS, Campaign
 from dropline.ingest.formats import Rejected, Row, dnsblast
@@ -22,25 +25,10 @@ from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.servers import kea
 from dropline.ingest.synonyms import ALONE, BACKENDS, UNCLEAR, normalise, told
 
+_KEYS: Final = yaml.load(Path(__file__).with_name("sidecars.yml").read_text("utf-8"), yaml.CSafeLoader)
 # Our column -> sidecar key. Several keys may set the same column; all are read.
 SIDECAR_FIELDS: Final[tuple[tuple[str, str], ...]] = (
-    ("protocol", "proto"),
-    *(("threading", key) for key in ("mode", "mt", "multi_threading", "multithreading")),
-    ("threads", "server_threads"),
-    ("ha_mode", "ha"),
-    ("repetition", "rep"),
-    ("repetition", "repeat"),
-    ("product_version", "kea_version"),
-    ("product_version", "server_version"),
-    ("tool_version", "perfdhcp_version"),
-    ("tool_version", "tool_commit"),
-    ("offered_rate", "pps"),
-    ("requests_planned", "count"),
-    ("testbed", "host"),
-    ("exit_code", "rc"),
-    ("started_at", "start_utc"),
-    ("ended_at", "end_utc"),
-    ("server_wiped", "lease_db_wiped_before"),
+    *(field for each in _KEYS["columns"] for field in each.items()),
     *((c, c) for c in (*FIELDS, "command", "requests_planned", "exit_code", "started_at", "ended_at", "server_wiped")),
     ("product", "server"),
 )
@@ -69,11 +57,13 @@ MAX_OBSERVATIONS: Final = 1000
 SERVERS: Final = ("config", "server_config", "config_sha256")  # keys of a sidecar that name a server's configuration
 _DATABASES: Final = ("database", "db")
 VAGUE: Final = ("version", *_DATABASES)  # keys of a sidecar that may also mean something else
-METRICS: Final = (
-    *((metric, "s") for metric in ("perfdhcp_cpu_s", "server_cpu_s", "db_cpu_s", "other_cpu_s")),
-    *(("loadavg_before", "processes"), ("server_deaths", "deaths")),
-    *(("rmem_default", "bytes"), ("host_cpu_jiffies", "jiffies")),
-)
+METRICS: Final[dict[str, str]] = _KEYS["metrics"]
+_MODE: Final = re.compile(r" -g (single|multi)\b")
+_ROUTER: Final = re.compile("[Rr][0-9]{1,2}")  # or a repetition, unless the names of its files count some
+_THREADS: Final = "threads beside clients"
+UNREAD: Final = "unread"
+_WORD: Final = re.compile(r"[A-Za-z][\w .:/+-]{0,59}")  # no number, time or rate
+_FLAGS: Final = {"true": True, "yes": True, "false": False, "no": False}
 _SIDECAR: Final = json.JSONDecoder(parse_constant=lambda _: None)
 quoted: Final = json.encoder.encode_basestring_ascii
 _DIGESTED: Final = json.JSONEncoder(sort_keys=True, default=str, separators=(",", ":"), check_circular=False)
@@ -126,8 +116,8 @@ class Context:
         It takes the JSON of `observations` (a list without its brackets), of `source`, and of the values of `columns`.
         """
         claims = [
-            f'["{column}",{f"%({column})s" if column in columns else _literal(_digested(value))},'
-            f"{'%(source)s' if by == source else _literal(_digested(by))}]"
+            f'["{column}",{f"%({column})s" if column in columns else _digested(value).replace("%", "%%")},'
+            f"{'%(source)s' if by == source else _digested(by).replace('%', '%%')}]"
             for column, value, by in self.claims
         ]
         others: list[object] = [self.own, self.shared]
@@ -135,8 +125,8 @@ class Context:
             others += [self.name, self.level]
         if self.folders:
             others += self.folders
-        rest = _literal(_DIGESTED.encode(others)[1:])
-        return f"[[{','.join(claims)}],{_literal(_digested(self.warnings))},[%(observations)s],{rest}"
+        warnings, rest = (text.replace("%", "%%") for text in (_digested(self.warnings), _DIGESTED.encode(others)[1:]))
+        return f"[[{','.join(claims)}],{warnings},[%(observations)s],{rest}"
 
     def resolve(
         self, facts: Row, *, alone: bool = True, rates: Collection[float] = (), banner: Name | None = None
@@ -153,13 +143,17 @@ class Context:
         if facts.get("command"):  # the report's command and the one that was called differ by the program's folder
             unsaid |= {"command"}
         tool = facts.get("tool")
-        outside = [claim for claim in _of_server(self.claims, tool) if claim[0] not in unsaid]
+        outside = [claim for claim in _of_server(self.claims, facts, self.path) if claim[0] not in unsaid]
         strong = _RESOLVED - ({"scenario", "started_at"} & {claim[0] for claim in outside})
         text = [(column, value, "text") for column, value in facts.items() if column in strong]
         if banner:
             titled = _named(map("".join, banner.tokens), settle(text + outside)[0])
-            outside += [(column, value, _BANNER) for column, value, _ in _of_server(titled, tool)]
+            outside += [(column, value, _BANNER) for column, value, _ in _of_server(titled, facts)]
         resolved, sources, conflicts = settle(text + outside)
+        if sources.pop(UNREAD, None):
+            facts = facts | {
+                "details": json.dumps(json.loads(facts.get("details") or "{}") | {UNREAD: resolved.pop(UNREAD)})
+            }
         if tool == "perfdhcp" and not facts.get("command"):  # -C leaves it out
             facts = facts | told_by_command(resolved.get("command"), facts)
         planned, sent = resolved.get("requests_planned"), facts.get("sent")
@@ -200,9 +194,15 @@ class Context:
             return said.words or ""
 
         left = beside_fields(self.path, self.match, sources, rates)
-        levels = [level(name) for name in self.path.split("/")[:-1]]
-        if self.level is not None and self.name and self.name.repeats(rates):  # then the folder is a set-up
-            left[self.level] = levels[self.level].text
+        folders = self.path.split("/")[:-1]
+        levels = [*map(level, folders)]
+        routers = [at for at, folder in enumerate(folders) if _ROUTER.fullmatch(folder)][-1:]
+        if self.name and (routers or self.level is not None) and self.name.repeats(rates):  # then it is a set-up
+            left |= {at: folders[at] for at in routers}
+            if self.level is not None:
+                left[self.level] = levels[self.level].text
+            if routers and sources.get("repetition") == "path":
+                del resolved["repetition"], sources["repetition"]
         elif self.level is not None and sources.get("repetition") != "path":
             _, label, before, digits = levels[self.level]
             count = int(digits)
@@ -210,8 +210,8 @@ class Context:
                 left[self.level] = before
                 sources.setdefault("repetition", "path")
         for at, name in self.folders:
-            if name is None:
-                left[at] = levels[at].text
+            if name is None:  # for `R3/500-3.txt`, it is there
+                left.setdefault(at, levels[at].text)
             elif name.own(rates):
                 left[at] = beside(name, "path", rates, "").replace(" ", "-")
         folder = context_path(self.path, resolved, left)
@@ -243,7 +243,7 @@ class ServerConfigs:
         self._by_digest: dict[str, list[ServerConfig]] = defaultdict(list)
         self._by_name: dict[str, list[ServerConfig]] = defaultdict(list)  # by file name
         self._by_campaign: dict[str, list[ServerConfig]] = defaultdict(list)
-        self._placed = lru_cache(maxsize=4)(self._by_place)
+        self._placed: dict[str, dict[str, list[ServerConfig]]] = {}  # campaign's folder -> folder -> what is there
         self.named = lru_cache(maxsize=1024)(self._named)  # all trials of a ramp share a configuration
         for config in configs:
             self._by_digest[config.sha256].append(config)
@@ -281,19 +281,23 @@ class ServerConfigs:
         A folder that `holds` no outputs, such as `kea/` next to `runs/`, counts as the folder above it. Of several the
         one of the output's protocol is used.
         """
-        placed = self._placed(scope, holds)
-        here = next((placed[folder] for folder in _above(path) if folder in placed), [])
-        here = [each for each in here if each.row.get("protocol") == protocol] or here
+        placed = self._placed.setdefault(scope, {})  # a server of the other protocol serves none of these outputs
+        for config in self._by_campaign.get(scope, ()) if not placed else ():
+            placed.setdefault(next(filter(holds, _above(config.path)), ""), []).append(config)
+        near = (placed.get(folder, ()) for folder in _above(path))
+        fitting = (
+            [each for each in those if each.row.get("protocol") in {None, protocol or each.row.get("protocol")}]
+            for those in near
+        )
+        here = next(filter(None, fitting), [])
         if len({each.row["server_config_id"] for each in here}) > 1:  # one may have two names
+            columns = ("ha_server_name", *_SERVER_COLUMNS)
+            names, *others = ({each.row.get(column) for each in here} for column in columns)
+            if len(names) == len(here) and all(len(each) == 1 for each in others) and not others[-1] <= {None, "none"}:
+                return min(here, key=lambda each: each.row.get("ha_role") != "primary"), []  # of the servers of a pair
             paths = ", ".join(each.path for each in here[:3])
             return None, [f"{len(here)} server configurations are nearest ({paths}), so none is used"]
         return here[-1] if here else None, []
-
-    def _by_place(self, scope: str, holds: Holds) -> dict[str, list[ServerConfig]]:
-        places: dict[str, list[ServerConfig]] = defaultdict(list)
-        for config in self._by_campaign.get(scope, ()):
-            places[next(filter(holds, _above(config.path)), "")].append(config)
-        return places
 
 
 def gather(
@@ -309,12 +313,13 @@ def gather(
     names: Callable[[], Names] = lambda: (None, None, (), ()),
     holds: Holds = bool,
     protocol: str | None = None,
+    unread: Collection[str] = (),
 ) -> Context:
     """Collect the context of the output `path`, with digest `sha256`, in the campaign's `scope`.
 
     `sidecar` is the path and contents of the output's sidecar, if it has one; `shared` says that it serves other
     processes, too. `names` are asked if no path template matches; `holds` tells the folders that only describe,
-    `protocol` is that of the output, if it is sure.
+    `protocol` is that of the output, if it is sure. `unread` are keys of sidecars that may tell set-ups apart.
     """
     values = campaign.values if campaign else {}
     notes: list[str] = []
@@ -328,10 +333,23 @@ def gather(
         if any(column == "product" for column, _, _ in claims) or contents.get("product"):
             # Then `server` is a machine's name or an address family, or repeats the product.
             fields = [field for field in fields if field != ("product", "server")]
-        fields = [*fields, *_clear_fields(contents)]
+        fields = [*fields]  # and those VAGUE keys whose value is clear, unless a better key gives the column
+        is_of_product = any(map(contents.get, ("product", "server"))) and not any("_version" in key for key in contents)
+        if is_of_product and _VERSIONS.fullmatch(str(contents.get("version"))):
+            fields.append(("product_version", "version"))
+        if "backend" not in contents:
+            fields += (("backend", key) for key in _DATABASES if str(contents.get(key)).lower() in BACKENDS)
         said = ((column, _at(contents, key) if "." in key else contents.get(key)) for column, key in fields)
         claims += _claims([each for each in said if each[1] is not None], source, values, notes)
         known = {column for column, *_ in claims}
+        if (
+            {"clients", "threads"} <= contents.keys()
+            and known.isdisjoint({"threading"})
+            and "server_threads" not in contents
+        ):
+            claims = [(_THREADS if column == "threads" else column, value, by) for column, value, by in claims]
+        if others := unread_values(contents, unread):
+            claims.append((UNREAD, others, source))
         asked = dnsblast.told_by_command(contents.get("command"))
         claims += ((column, value, source) for column, value in asked.items() if column not in known)
         if contents.get("output_sha256", sha256) != sha256:
@@ -353,7 +371,19 @@ def gather(
     notes += doubts
     defaults = _claims(campaign.said, _DEFAULTS, {}, notes) if campaign else []
     if server:
-        claims = [*_server_claims(server, [*claims, *defaults]), *claims]
+        by, row = f"{_SERVER}{server.path}", server.row
+        version = next((value for column, value, _ in [*claims, *defaults] if column == "product_version"), None)
+        is_unsaid = row.get("threading") is None and row.get("product") == kea.PRODUCT
+        default = kea.default_threading(str(version)) if version and is_unsaid else None
+        if default == "single":  # then the sizes have no effect
+            row = row | {"threads": None, "packet_queue_size": None}
+        of_server = [(column, row[column], by) for column in _SERVER_COLUMNS if row.get(column) is not None]
+        by += f" (default of {kea.PRODUCT} {version})"
+        claims = [
+            *of_server,
+            *((column, word, by) for column, word in normalise("threading", default).items()),
+            *claims,
+        ]
     name, counting, rated, contrasts = (None, None, (), ()) if match else names()
     if not match:
         words = [word for each in (path.split("/") if name else folders) for word in words_of(each)]
@@ -381,20 +411,39 @@ def _named(names: Iterable[str], known: Mapping[str, Any]) -> list[Claim]:
     if len(meant["threading"]) > 1:  # `mt vs st`: the one thread of `st` is as open
         del meant["threads"]
     clear = [(column, values.pop()) for column, values in meant.items() if len(values) == 1]
-    return [(column, value, _NAMES) for column, value in clear if not _agrees(column, value, known.get(column))]
+    # A name repeats a known value at least as far as it goes: `2.4` for 2.4.1, any other product.
+    longer = {column: f"{value}." for column, value in known.items() if isinstance(value, str)}
+    return [
+        (column, value, _NAMES)
+        for column, value in clear
+        if not (column in known and (column == "product" or value == known[column]))
+        and not longer.get(column, "").startswith(f"{value}.")
+    ]
 
 
-def _agrees(column: str, value: Any, known: Any) -> bool:
-    """Return whether a name repeats a known value, at least as far as it goes: `2.4` for 2.4.1, any other product."""
-    if column == "product":
-        return known is not None
-    return value == known or (isinstance(known, str) and f"{known}.".startswith(f"{value}."))
+def _of_server(claims: Iterable[Claim], facts: Row, path: str = "") -> list[Claim]:
+    """Return the claims without what is the generator's.
 
-
-def _of_server(claims: Collection[Claim], tool: str | None) -> list[Claim]:
-    """Return the claims without threads that may be the generator's: a name has only a number, as in `threads4`."""
-    unclear = tool != "perfdhcp" and not any(claim[::2] == ("threading", _NAMES) for claim in claims)
-    return [claim for claim in claims if not unclear or claim[::2] != ("threads", _NAMES)]
+    That may be threads of which a name has only a number, as in `threads4`; `single` or `multi` in a path if that is
+    the mode (-g) of perfdhcp; threads of a sidecar that also gives the clients, if the report has the same number.
+    """
+    claims = [*claims]
+    mode = _MODE.search(facts.get("command") or "") if facts.get("tool") == "perfdhcp" else None
+    unclear: set[str] = set()
+    words = {word for name in path.split("/") for word in words_of(name)} if mode else set()
+    if mode and mode[1] in words and not any("threading" in told(word) for word in words):
+        unclear = {"threading", "threads"} if ("threading", mode[1], _NAMES) in claims else set()
+    elif facts.get("tool") != "perfdhcp" and not any(claim[::2] == ("threading", _NAMES) for claim in claims):
+        unclear = {"threads"}
+    claims = [claim for claim in claims if claim[2] != _NAMES or claim[0] not in unclear]
+    if any(column == _THREADS for column, *_ in claims):
+        own = json.loads(facts.get("details") or "{}").get("threads")
+        claims = [
+            ("threads" if column == _THREADS else column, value, by)
+            for column, value, by in claims
+            if (column, value) != (_THREADS, own)
+        ]
+    return claims
 
 
 def settle(claims: Iterable[Claim]) -> tuple[Row, dict[str, str], list[str]]:
@@ -495,13 +544,16 @@ def sidecar_fields(campaign: Campaign | None) -> Iterable[tuple[str, str]]:
     return [*own.items(), *((c, key) for c, key in SIDECAR_FIELDS if c not in own)] if own else SIDECAR_FIELDS
 
 
-def _clear_fields(contents: Row) -> Iterator[tuple[str, str]]:
-    """Yield (column, key) of those VAGUE keys whose value is clear, unless a better key gives the column."""
-    is_of_product = any(map(contents.get, ("product", "server"))) and not any("_version" in key for key in contents)
-    if is_of_product and _VERSIONS.fullmatch(str(contents.get("version"))):
-        yield "product_version", "version"
-    if "backend" not in contents:
-        yield from (("backend", key) for key in _DATABASES if str(contents.get(key)).lower() in BACKENDS)
+def unread_values(contents: Row, keys: Iterable[str]) -> str:
+    """Return the values of some keys of a sidecar that no column has, as text."""
+    said = ((key, _at(contents, key)) for key in sorted(keys))
+    return ", ".join(f"{key}={str(value).lower()}" for key, value in said if may_tell(key, value))
+
+
+def may_tell(key: str, value: object) -> bool:
+    """Return whether a key and its value may name a set-up: a short word, or a flag."""
+    is_word = value.__class__ is bool or (isinstance(value, str) and bool(_WORD.fullmatch(value)))
+    return is_word and bool(_WORD.fullmatch(key))
 
 
 def _at(contents: Row, key: str) -> Any:
@@ -525,7 +577,9 @@ def _claims(
             if column in {"started_at", "ended_at"}:
                 claims.append((column, instant(column, meant), source))
             elif column == "server_wiped":
-                claims.append((column, _flag(column, meant), source))
+                if (flag := _FLAGS.get(str(meant).lower())) is None:
+                    raise ValueError(f"{column}: expected true or false, found {meant!r:.80}")
+                claims.append((column, flag, source))
             else:
                 claims += [(name, word, source) for name, word in normalise(column, meant).items()]
         except ValueError as error:
@@ -540,20 +594,6 @@ def _above(path: str) -> Iterator[str]:
         yield path
 
 
-def _server_claims(server: ServerConfig, claims: list[Claim]) -> Iterator[Claim]:
-    source, row = f"{_SERVER}{server.path}", server.row
-    version = next((value for column, value, _ in claims if column == "product_version"), None)
-    is_unsaid = row.get("threading") is None and row.get("product") == kea.PRODUCT
-    default = kea.default_threading(str(version)) if version and is_unsaid else None
-    if default == "single":  # then the sizes have no effect
-        row = row | {"threads": None, "packet_queue_size": None}
-    for column in _SERVER_COLUMNS:
-        if row.get(column) is not None:
-            yield column, row[column], source
-    for column, word in normalise("threading", default).items():
-        yield column, word, f"{source} (default of {kea.PRODUCT} {version})"
-
-
 def instant(column: str, value: object) -> datetime:
     """Parse an ISO 8601 time; without an offset it is UTC."""
     try:
@@ -561,13 +601,6 @@ def instant(column: str, value: object) -> datetime:
         return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         raise ValueError(f"{column}: expected a time such as 2026-11-20T13:10:45Z, found {value!r:.80}") from None
-
-
-def _flag(column: str, value: object) -> bool:
-    flags = {"true": True, "yes": True, "false": False, "no": False}
-    if (flag := flags.get(str(value).lower())) is None:
-        raise ValueError(f"{column}: expected true or false, found {value!r:.80}")
-    return flag
 
 
 def _first_text(value: object) -> str | None:
@@ -580,7 +613,7 @@ def watched(sidecar: Row) -> list[Watched]:
     """Return the sidecar's observations of the trial: CPU, load, UDP counters, leases."""
     host = _first_text(sidecar.get("host"))
     rows: list[Watched] = []
-    for metric, unit in METRICS:
+    for metric, unit in METRICS.items():
         value = sidecar.get(metric)
         if metric == "loadavg_before":
             value = str(_first_text(value) or "").split(" ")[0]
@@ -621,8 +654,4 @@ def _labels_form(labels: tuple[tuple[str | None, ...], ...]) -> str:
     """Return a %-format of the digested JSON of observations, for all that differ only in their values."""
     rows = [dict(zip(WATCHED, each, strict=False)) for each in labels]
     said = [_DIGESTED.encode({k: v for k, v in row.items() if k != "label" or v is not None}) for row in rows]
-    return ",".join([f'{_literal(text[:-1])},"value":%r}}' for text in said])
-
-
-def _literal(text: str) -> str:
-    return text.replace("%", "%%")
+    return ",".join([f'{text[:-1].replace("%", "%%")},"value":%r}}' for text in said])

@@ -13,11 +13,14 @@ import json
 import math
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import yaml
 
 from dropline.ingest.formats import Reject, Rejected, Row
 from dropline.ingest.formats.text import few_rejects, head_text, real, within
@@ -31,35 +34,11 @@ COLUMNS: Final = tuple(
     name for name in FIGURES.names if name not in {"batch", "campaign", "source_path", "source_sha256", "line"}
 )
 REQUIRED: Final = ("location", "metric", "value", "unit")  # and source_id or source_title
-# Comparable units of each metric that states a capacity.
-UNITS: Final = {
-    "leases_per_second": ("leases/s",),
-    "queries_per_second": ("queries/s",),
-    "sustained_queries_per_second": ("queries/s",),
-    "updates_per_second": ("updates/s",),
-    "throughput_mbps": ("Mbit/s", "Mbps"),
-    "transactions_per_second": ("transactions/s",),
-    "ssl_transactions_per_second": ("TLS transactions/s", "transactions/s"),
-    "connections_per_second": ("connections/s",),
-}
-WORDS: Final[dict[str, tuple[str, ...]]] = {
-    "domain": ("dhcp", "dns", "adc"),
-    "ip_version": ("4", "6"),
-    "threading": ("single", "multi"),
-    "qualifier": ("exact", "approx", "at_least", "at_most", "greater_than", "less_than"),
-    "loss_basis": ("worst_exchange", "packet", "lease"),
-    "evidence_kind": (
-        *("measured", "measured_screenshot", "vendor_claim", "claim_by_source", "derived_by_source"),
-        *("chart_read_by_eye", "opinion_of_source", "hearsay"),
-    ),
-    "quality_flag": (
-        *("ok", "superseded", "fails_own_rule_on_whole_exchange", "drops_include_packets_in_flight_at_exit"),
-        *("client_limited", "duplicate_value_in_other_cell", "number_inferred", "rate_is_sent_not_answered"),
-        *("unit_interpreted", "min_greater_than_average", "limited_by_offered_rate", "misread_by_source"),
-        *("off_by_one_run_against_raw_log", "repeated_from_other_source", "above_capacity"),
-        *("scale_typo_in_source", "contradicted_in_source", "no_number_in_text"),
-    ),
-}
+_SAID: Final[dict[str, dict[str, list[str]]]] = yaml.load(
+    Path(__file__).with_suffix(".yml").read_text("utf-8"), yaml.CSafeLoader
+)
+UNITS: Final = _SAID["units"]
+WORDS: Final = _SAID["words"]
 
 _SOURCE: Final = ("source_id", "source_title")
 _PARQUET: Final = b"PAR1"
@@ -120,15 +99,13 @@ def _figures(data: bytes) -> Iterator[Row | Reject]:
 
 
 def _csv(data: bytes) -> Iterator[Record | Reject]:
+    """Yield the rows below the header; repeated headers, as in appended files, are skipped."""
     try:
-        yield from _records(data.decode())
+        text = data.decode()
     except UnicodeDecodeError as error:
         reason = f"expected UTF-8, found the byte 0x{data[error.start]:02x}"
         yield Reject(data.count(b"\n", 0, error.start) + 1, reason, "save the table as CSV in UTF-8")
-
-
-def _records(text: str) -> Iterator[Record | Reject]:
-    """Yield the rows below the header; repeated headers, as in appended files, are skipped."""
+        return
     header, delimiter = _header(text)
     if faults := _header_faults(header):
         yield from faults
@@ -175,15 +152,11 @@ def _header(text: str) -> tuple[list[str], str]:
     """Return the column names in the first line of a CSV text, and its separator: the one that gives most of ours."""
     lines = (line for line in io.StringIO(text, newline="") if line.strip("\ufeff \t\r\n,;"))
     first = next(lines, "")
-    found = [(_split(first, delimiter), delimiter) for delimiter in _DELIMITERS]
+    found: list[tuple[list[str], str]] = [([], _DELIMITERS[0])]
+    for delimiter in _DELIMITERS:
+        with suppress(csv.Error):
+            found.append((_names(next(csv.reader([first], delimiter=delimiter), [])), delimiter))
     return max(found, key=lambda each: len(set(COLUMNS).intersection(each[0])))
-
-
-def _split(line: str, delimiter: str) -> list[str]:
-    try:
-        return _names(next(csv.reader([line], delimiter=delimiter), []))
-    except csv.Error:
-        return []
 
 
 def _names(cells: Sequence[str]) -> list[str]:
@@ -226,7 +199,12 @@ def _figure(cells: dict[str, str]) -> Row:
     row.setdefault("source_id", re.sub(r"[^a-z0-9]+", "-", title)[:100].strip("-"))
     if missing := [name for name in ("source_id", *REQUIRED) if row.get(name) in (None, "")]:
         raise Rejected(f"expected a value of {', '.join(missing)}, found none", _CORRECT)
-    _check_unit(row)
+    units = UNITS.get(row["metric"], [row["unit"]])
+    if row["unit"] not in units:
+        message = f"unit: expected {' or '.join(units)} for {row['metric']}, found {row['unit']!r:.80}"
+        raise Rejected(message, f"convert the value to {units[0]}, or choose another metric")
+    if row["metric"] in UNITS and row["value"] <= 0:
+        raise Rejected(f"value: expected {row['metric']} above 0, found {row['value']:g}", _CORRECT)
     if row.get("discard_lowest", 0) + row.get("discard_highest", 0) >= row.get("repetitions", math.inf):
         raise Rejected("discard_lowest and discard_highest together must be fewer than repetitions", _CORRECT)
     digest = hashlib.sha256(json.dumps(row, sort_keys=True).encode()).hexdigest()[:16]
@@ -245,7 +223,9 @@ def _values(column: str, text: str) -> Row:
             if column != "protocol":  # a published document may cover any protocol
                 raise Rejected(str(error), _CORRECT) from None
     elif pa.types.is_integer(_KINDS[column]):
-        said = {column: _whole(column, text)}
+        if not (whole := _WHOLE.fullmatch(text)):
+            raise Rejected(f"{column}: expected a whole number, found {text!r:.80}", _CORRECT)
+        said = {column: int(whole[1])}
     elif pa.types.is_floating(_KINDS[column]):
         said = {column: _number(column, text)}
     if column in WORDS and str(said[column]) not in WORDS[column]:
@@ -255,12 +235,6 @@ def _values(column: str, text: str) -> Row:
             f"source_url: expected an address that begins with https:// or http://, found {text!r:.80}", _CORRECT
         )
     return said
-
-
-def _whole(column: str, text: str) -> int:
-    if not (found := _WHOLE.fullmatch(text)):
-        raise Rejected(f"{column}: expected a whole number, found {text!r:.80}", _CORRECT)
-    return int(found[1])
 
 
 def _number(column: str, text: str) -> float:
@@ -273,14 +247,3 @@ def _number(column: str, text: str) -> float:
         message = f"loss_limit_ratio: expected a ratio from 0 to 1, found {text!r:.80}"
         raise Rejected(message, "write 2.5 % as 0.025")
     return value
-
-
-def _check_unit(row: Row) -> None:
-    units = UNITS.get(row["metric"])
-    if units is None:
-        return
-    if row["unit"] not in units:
-        message = f"unit: expected {' or '.join(units)} for {row['metric']}, found {row['unit']!r:.80}"
-        raise Rejected(message, f"convert the value to {units[0]}, or choose another metric")
-    if row["value"] <= 0:
-        raise Rejected(f"value: expected {row['metric']} above 0, found {row['value']:g}", _CORRECT)

@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Final, NamedTuple
@@ -240,8 +241,18 @@ def adopt(items: Iterable[Found]) -> None:
     folders: dict[str, list[Found]] = defaultdict(list)
     for item in items:
         folders[item.folder].append(item)
-    for each in folders.values():
-        _adopt_machine_facts(each)
+    for files in folders.values():
+        named = files[0].scope.campaign is not None and files[0].folder in files[0].scope.campaign.machines
+        facts = {item.fact for item in files if item.fact and item.kind is not Kind.NOTES}
+        indexed = "index" in facts and len(facts) > 2  # an index alone is ambiguous: it is recognised only by name
+        if not (named or indexed or not _TELLING.isdisjoint(facts) or {"uname", "os_release"} <= facts):
+            continue
+        left_over = {Kind.UNKNOWN, Kind.MESSAGES, *([Kind.OUTPUT] if named else [])}  # also those without a reader
+        if not named and any(item.kind is Kind.OUTPUT and not item.fact for item in files):
+            left_over.clear()
+        for item in files:
+            if item.kind in left_over or (item.fact and item.kind in {Kind.UNKNOWN, Kind.OUTPUT}):
+                item.kind, item.reject = Kind.MACHINE, None
     every = [item for each in folders.values() for item in each]
     # A stored sidecar without its bytes is known as one already.
     possible = {item.path: item for item in every if item.kind in {Kind.UNKNOWN, Kind.SIDECAR}}
@@ -263,27 +274,23 @@ def whole(item: Found, limit: int) -> tuple[bytes, int]:
 def read(file: str | Path, max_bytes: int = MAX_BYTES, first: int = -1) -> tuple[bytes, int]:
     """Return the bytes of a regular file (the `first` ones if given) and its mtime in us; raise Unreadable."""
     try:
-        _require_regular(os.lstat(file))  # never opens a pipe or a device, never follows a link
-        with open(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb", buffering=0) as opened:  # noqa: PTH123
-            status = os.fstat(opened.fileno())
-            _require_regular(status)  # it may have been replaced since
-            if status.st_size > max_bytes:
-                raise too_large(status.st_size, max_bytes)
-            return opened.read(first), status.st_mtime_ns // 1000
+        if stat.S_ISREG(os.lstat(file).st_mode):  # never opens a pipe or a device, never follows a link
+            with open(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb", buffering=0) as opened:  # noqa: PTH123
+                status = os.fstat(opened.fileno())
+                if status.st_size > max_bytes:
+                    raise too_large(status.st_size, max_bytes)
+                if stat.S_ISREG(status.st_mode):  # it may have been replaced since
+                    return opened.read(first), status.st_mtime_ns // 1000
     except OSError as error:
         raise Unreadable(f"cannot be read: {error.strerror}", "check the file and its permissions") from None
+    reason = "not a regular file (a pipe, socket, device or link)"
+    raise Unreadable(reason, "save its output to a file, and ingest that")
 
 
 def too_large(size: int, limit: int) -> Unreadable:
     """Return the error for a file of `size` bytes."""
     reason = f"{size} bytes are more than the limit of {limit}"
     return Unreadable(reason, "split it into one file per run, or compress it with gzip")
-
-
-def _require_regular(status: os.stat_result) -> None:
-    if not stat.S_ISREG(status.st_mode):
-        reason = "not a regular file (a pipe, socket, device or link)"
-        raise Unreadable(reason, "save its output to a file, and ingest that")
 
 
 def sidecar_paths(item: Found) -> list[str]:
@@ -324,26 +331,33 @@ def walk(
     single: dict[Path, set[str]] = defaultdict(set)
     owners: dict[str, Path] = {}
     walker = _Walker([] if ignored is None else ignored, room)
+    found: list[Iterable[list[Found]]] = []
     for root in sorted(outer):
         unpacked = None if root.is_dir() else walker.unpacked(str(root), str(root), 1)
         if unpacked is None and not root.is_dir():
             single[root.parent].add(root.name)
+        else:
+            found.append(walker.folder(root, unpacked))
+    for folder, names in single.items():  # given one by one: with campaign.yaml and the sidecars beside them
+        scope = _scope(folder, folder) if (folder / FILE_NAME).is_file() else Scope(folder, slug(folder.name))
+        beside = {path for name in names for path in sidecar_paths(Found(scope, ".", name))} | {FILE_NAME}
+        there = sorted(names | {name for name in beside if (folder / name).is_file()})
+        found.append([[Found.at(f"{folder}/{name}", scope) for name in there]])
+    for items in chain.from_iterable(found):
+        scope = items[0].scope
+        described = str(scope.folder / FILE_NAME)
+        if scope.fault:
+            if refused is None:
+                raise CampaignError(scope.fault)
+            faults = (_FAULT.findall(fault.removeprefix(described))[0] for fault in scope.fault.split("\n"))
+            hint = "repair it, and ingest the folder again"
+            rejects = tuple(Reject(int(line or 1), reason, hint) for line, reason in faults)
+            refused.append(Refused(described, rejects, len(items)))
             continue
-        for items in walker.folder(root, unpacked):
-            if _is_usable(items, owners, refused):
-                yield items
-    for folder, names in single.items():
-        items = _walk_single(folder, names)
-        if _is_usable(items, owners, refused):
-            yield items
-
-
-def _walk_single(folder: Path, names: set[str]) -> list[Found]:
-    """Return files that were given one by one, with campaign.yaml and the sidecars beside them."""
-    scope = _scope(folder, folder) if (folder / FILE_NAME).is_file() else Scope(folder, slug(folder.name))
-    beside = {path for name in names for path in sidecar_paths(Found(scope, ".", name))} | {FILE_NAME}
-    there = sorted(names | {name for name in beside if (folder / name).is_file()})
-    return [Found.at(f"{folder}/{name}", scope) for name in there]
+        if scope.campaign and (other := owners.setdefault(scope.name, scope.folder)) != scope.folder:
+            both = f"{described} and {other / FILE_NAME} are both named {scope.name!r}"
+            raise CampaignError(f"{both}; give every campaign its own name")
+        yield items
 
 
 class _Folder(NamedTuple):
@@ -386,41 +400,34 @@ class _Walker:
                         scopes.append((here, folder))
                         continue
                     scope = here
-                every = (self._entry(entry, folder, scope, root, pending) for entry in entries)
-                found += [item for item in every if item]
+                for entry in entries:
+                    path = f"{folder.path}/{entry.name}"
+                    is_folder = entry.is_dir(follow_symlinks=False)
+                    if rule := _rule(entry.name):
+                        self._ignored.append(Ignored(path + "/" * is_folder, rule))
+                        continue
+                    if is_folder:
+                        pending.append(_Folder(path, entry.path, folder.levels))
+                        continue
+                    item = Found.at(path, scope, entry.path)
+                    if scope.campaign and scope.campaign.ignores(item.path):
+                        self._ignored.append(Ignored(path, _BY_CAMPAIGN))
+                    elif entry.is_symlink():
+                        item.reject = _link_reject(Path(path), root)
+                        if item.reject:
+                            found.append(item)
+                        else:
+                            self._ignored.append(Ignored(path, _LINKED))
+                    elif isinstance(inner := self.unpacked(path, entry.path, folder.levels + 1), _Folder):
+                        pending.append(inner)
+                    else:
+                        item.reject = inner
+                        with suppress(OSError):  # reading it reports the error
+                            status = entry.stat(follow_symlinks=False)
+                            item.size, item.modified_us = status.st_size, status.st_mtime_ns // 1000
+                        found.append(item)
             if found:
                 yield found
-
-    def _entry(
-        self, entry: os.DirEntry[str], folder: _Folder, scope: Scope, root: Path, pending: list[_Folder]
-    ) -> Found | None:
-        """Return a file; append a folder to `pending`, and whatever a rule ignores to `ignored`."""
-        path = f"{folder.path}/{entry.name}"
-        is_folder = entry.is_dir(follow_symlinks=False)
-        if rule := _rule(entry.name):
-            self._ignored.append(Ignored(path + "/" * is_folder, rule))
-            return None
-        if is_folder:
-            pending.append(_Folder(path, entry.path, folder.levels))
-            return None
-        item = Found.at(path, scope, entry.path)
-        if scope.campaign and scope.campaign.ignores(item.path):
-            self._ignored.append(Ignored(path, _BY_CAMPAIGN))
-            return None
-        if entry.is_symlink():
-            item.reject = _link_reject(Path(path), root)
-            if not item.reject:
-                self._ignored.append(Ignored(path, _LINKED))
-            return item if item.reject else None
-        unpacked = self.unpacked(path, entry.path, folder.levels + 1)
-        if isinstance(unpacked, _Folder):
-            pending.append(unpacked)
-            return None
-        item.reject = unpacked
-        with suppress(OSError):  # reading it reports the error
-            status = entry.stat(follow_symlinks=False)
-            item.size, item.modified_us = status.st_size, status.st_mtime_ns // 1000
-        return item
 
     def unpacked(self, path: str, place: str, levels: int) -> _Folder | Reject | None:
         """Return the folder of an extracted archive, or a reject; None if the file is not an archive."""
@@ -476,46 +483,9 @@ def _scope(folder: Path, place: Path) -> Scope:
     return Scope(folder, campaign.campaign, campaign)
 
 
-def _is_usable(items: Sequence[Found], owners: dict[str, Path], refused: list[Refused] | None) -> bool:
-    """Record the owner of a name; reject a second campaign.yaml of that name, and add unusable ones to `refused`."""
-    scope = items[0].scope
-    if scope.fault:
-        if refused is None:
-            raise CampaignError(scope.fault)
-        path, hint = str(scope.folder / FILE_NAME), "repair it, and ingest the folder again"
-        faults = (_FAULT.findall(fault.removeprefix(path))[0] for fault in scope.fault.split("\n"))
-        rejects = tuple(Reject(int(line or 1), reason, hint) for line, reason in faults)
-        refused.append(Refused(path, rejects, len(items)))
-        return False
-    if scope.campaign and (other := owners.setdefault(scope.name, scope.folder)) != scope.folder:
-        raise CampaignError(
-            f"{scope.folder / FILE_NAME} and {other / FILE_NAME} are both named {scope.name!r}; "
-            "give every campaign its own name"
-        )
-    return True
-
-
 def absent_machines(items: list[Found]) -> Iterator[str]:
     """Yield a warning for each folder that a campaign.yaml calls a machine and that is not there."""
     scope, folders = items[0].scope, {item.folder for item in items}
     for name in scope.campaign.machines if scope.campaign and scope.folder.is_dir() else ():
         if name not in folders and not (scope.folder / name).exists():
             yield f"{scope.folder / FILE_NAME}: machines: there is no folder {name!r} next to it"
-
-
-def _adopt_machine_facts(items: list[Found]) -> None:
-    """Set the kinds of the files in a folder of machine facts, including those without a reader."""
-    first = items[0]
-    named = first.scope.campaign is not None and first.folder in first.scope.campaign.machines
-    facts = {item.fact for item in items if item.fact and item.kind is not Kind.NOTES}
-    indexed = "index" in facts and len(facts) > 2  # an index alone is ambiguous: it is recognised only by name
-    if not (named or indexed or not _TELLING.isdisjoint(facts) or {"uname", "os_release"} <= facts):
-        return
-    left_over = {Kind.UNKNOWN, Kind.MESSAGES}
-    if named:
-        left_over.add(Kind.OUTPUT)
-    elif any(item.kind is Kind.OUTPUT and not item.fact for item in items):
-        left_over.clear()
-    for item in items:
-        if item.kind in left_over or (item.fact and item.kind in {Kind.UNKNOWN, Kind.OUTPUT}):
-            item.kind, item.reject = Kind.MACHINE, None

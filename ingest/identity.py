@@ -41,7 +41,7 @@ class Identities:
         """Yield the files of some scopes under their names in the lake."""
         for items in scopes:
             scope = items[0].scope
-            if (other := self._overlapping(scope, items)) and self._refuses(other, items):
+            if self._is_refused(scope, items):
                 continue
             name = self._described(scope, items) if scope.campaign else self._bare(scope, items)
             self._taken[name] = scope.folder
@@ -87,31 +87,40 @@ class Identities:
         for name in dict.fromkeys((scope.name, earlier)):  # names were ASCII only before 0.2
             if name not in self._taken and self._known.is_held(name) and self._is(name, items):
                 return name
-        return self._of_bytes(scope, items) or self._free(scope)
+        if same := self._of_bytes(scope, items):
+            return same
+        own = [scope.name]  # prefixed with as many parents' names as needed to be unique
+        for number in count(2):
+            name = slug("-".join(own))
+            if name not in self._taken and not self._known.is_held(name):
+                break
+            above = scope.folder.parents[len(own) - 1 : len(own)]
+            own = [above[0].name, *own] if above and above[0].name else [f"{scope.name}-{number}"]
+        if name != scope.name:
+            place = self._taken.get(scope.name) or next(self._places(scope.name), None)
+            elsewhere = f"campaign {scope.name} is {place}" if place else f"there is a campaign {scope.name}"
+            self.notes.append(f"{scope.folder}: kept as campaign {name} ({elsewhere}); --campaign sets another name")
+        return name
 
-    def _overlapping(self, scope: Scope, items: list[Found]) -> tuple[str, str] | None:
-        """Return the campaign that has these files in the lake from a folder further in or out, and that folder."""
+    def _is_refused(self, scope: Scope, items: list[Found]) -> bool:
+        """Reject a folder whose files the lake has from one further in or out; if it has a name, only add a note."""
         here = f"{scope.folder}/"
-        others = ((f"{place}/", names) for place, names in self._known.places.items() if f"{place}/" != here)
-        near = [(place, names) for place, names in others if place.startswith(here) or here.startswith(place)]
+        others = ((f"{place}/", name) for place, names in self._known.places.items() for name in names)
+        near = [(at, name) for at, name in others if at != here and (at.startswith(here) or here.startswith(at))]
         own = {here + item.path for item in items} if near else set()
-        for place, names in near:
-            for name in names:
-                there = self._known.of_scope(name).items()
-                if any(file.status != "context" and place + path in own for (_, path), file in there):
-                    return name, place.rstrip("/")
-        return None
-
-    def _refuses(self, other: tuple[str, str], items: list[Found]) -> bool:
-        """Reject a folder whose files are in the lake as another's; if it has a name of its own, only add a note."""
-        (name, place), scope = other, items[0].scope
-        reason = f"its files are already in the lake, from {place}, which is campaign {name}"
-        if scope.campaign or self._given or self._at(scope.folder):
-            self.notes.append(f"{scope.folder}: {reason}: `dropline forget` whatever counts twice")
-            return False
-        hint = f"ingest {place}, or type `dropline forget {name}` first, or give this folder a name with --campaign"
-        self.refused.append(Refused(str(scope.folder), (Reject(1, reason, hint),), len(items)))
-        return True
+        for at, name in near:
+            there = self._known.of_scope(name).items()
+            if not any(file.status != "context" and at + path in own for (_, path), file in there):
+                continue
+            place = at.rstrip("/")
+            reason = f"its files are already in the lake, from {place}, which is campaign {name}"
+            if scope.campaign or self._given or self._at(scope.folder):
+                self.notes.append(f"{scope.folder}: {reason}: `dropline forget` whatever counts twice")
+                return False
+            hint = f"ingest {place}, or type `dropline forget {name}` first, or give this folder a name with --campaign"
+            self.refused.append(Refused(str(scope.folder), (Reject(1, reason, hint),), len(items)))
+            return True
+        return False
 
     def _of_bytes(self, scope: Scope, items: list[Found]) -> str | None:
         """Return the campaign that has all results of a folder; add a note about those that have some."""
@@ -132,25 +141,7 @@ class Identities:
 
     def _at(self, folder: Path) -> str | None:
         """Return the campaign of a folder in the lake."""
-        for name in reversed(self._known.places.get(str(folder), {})):
-            if self._known.is_held(name):
-                return name
-        return None
-
-    def _free(self, scope: Scope) -> str:
-        """Return a free name: the folder's, prefixed with as many parent names as needed to be unique."""
-        own = [scope.name]
-        for number in count(2):
-            name = slug("-".join(own))
-            if name not in self._taken and not self._known.is_held(name):
-                break
-            above = scope.folder.parents[len(own) - 1 : len(own)]
-            own = [above[0].name, *own] if above and above[0].name else [f"{scope.name}-{number}"]
-        if name != scope.name:
-            place = self._taken.get(scope.name) or next(self._places(scope.name), None)
-            elsewhere = f"campaign {scope.name} is {place}" if place else f"there is a campaign {scope.name}"
-            self.notes.append(f"{scope.folder}: kept as campaign {name} ({elsewhere}); --campaign sets another name")
-        return name
+        return next(filter(self._known.is_held, reversed(self._known.places.get(str(folder), {}))), None)
 
     def _is(self, name: str, items: list[Found]) -> bool:
         """Return whether a moved folder has the files of a campaign: all, or some if the old folder is gone."""

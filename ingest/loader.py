@@ -12,9 +12,9 @@ from typing import Final, NamedTuple, Self
 import pyarrow as pa
 
 from dropline.ingest import ramps, servers
-from dropline.ingest.change_detection import Held, Known
+from dropline.ingest.change_detection import Known
 from dropline.ingest.context import ServerConfig
-from dropline.ingest.files import NOTES, Found, Ignored, Kind, Refused, Scope, absent_machines, adopt, look, walk, whole
+from dropline.ingest.files import NOTES, Found, Ignored, Kind, Scope, absent_machines, adopt, look, walk, whole
 from dropline.ingest.formats import Reject, Row
 from dropline.ingest.identity import Identities
 from dropline.ingest.lake import Batch, Key, Lake, Version
@@ -50,24 +50,9 @@ class Summary:
 
     def add(self, other: Self) -> None:
         """Add the counts of another part of the call."""
-        self.seen += other.seen
-        self.ingested += other.ingested
-        self.skipped += other.skipped
-        self.rejected += other.rejected
-        self.ignored += other.ignored
-        self.trials += other.trials
-        self.superseded += other.superseded
+        for name in ("seen", "ingested", "skipped", "rejected", "trials", "superseded", "ignored", "rejects"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         self.campaigns |= other.campaigns
-        self.rejects += other.rejects
-
-    def refuse(self, folders: Iterable[Refused]) -> None:
-        """Count the files of rejected folders and add their rejects; nothing of them is written."""
-        for path, rejects, files in folders:
-            self.seen += files
-            self.rejected += files
-            raw = {"campaign": "", "source_path": path, "sha256": ""}
-            waiting = f": {counted(files, 'file', 'files')} of the folder {'waits' if files == 1 else 'wait'} for it"
-            self.rejects += (reject_row(raw, replace(each, hint=each.hint + waiting)) for each in rejects)
 
     def commit(self, batch: Batch) -> None:
         """Commit the batch, and subtract the files that others have committed meanwhile."""
@@ -153,7 +138,12 @@ def ingest(
         for each in unread:
             summary.add(each.counts)
         summary.rejects += known.rejects({key: batch for each in unread for key, batch in each.rejects.items()})
-        summary.refuse(identities.refused)
+        for path, rejects, files in identities.refused:  # nothing of them is written
+            summary.seen += files
+            summary.rejected += files
+            raw = {"campaign": "", "source_path": path, "sha256": ""}
+            waiting = f": {counted(files, 'file', 'files')} of the folder {'waits' if files == 1 else 'wait'} for it"
+            summary.rejects += (reject_row(raw, replace(each, hint=each.hint + waiting)) for each in rejects)
         if scopes and unread:
             configs += known.server_configs({each.scope.name: each.scope.place for each in unread})
         resolver = Resolver(chain.from_iterable(scopes), whole, known, configs)
@@ -173,7 +163,13 @@ def ingest(
             left |= part.left
             summary.superseded += len(part.left)
             for name, rows in part.tables:
-                batch.add(name, _introduce(rows, introduced) if name == "campaigns" else rows)
+                if name == "campaigns":  # without bare names that other parts have added already
+                    campaigns = [*zip(*(rows[column].to_pylist() for column in ("campaign", "tags")), strict=True)]
+                    # A campaign.yaml always sets tags.
+                    fresh = [tags is not None or name not in introduced for name, tags in campaigns]
+                    introduced |= {name for name, tags in campaigns if tags is None}
+                    rows = rows.filter(pa.array(fresh, pa.bool_()))
+                batch.add(name, rows)
         if campaign and (said := sorted(summary.campaigns - {campaign})):
             summary.notes.append(f"sidecars name campaign {', '.join(said)}, not {campaign}: use `dropline rename`")
         summary.retired = len(retired)
@@ -203,10 +199,17 @@ def _chosen(
         names[scope.name] += 1
         if reread or (held := known.all_of(items)) is None:
             changed.append(items)
-        else:
-            formats = {file.format for file in held.values()}
-            refers = Kind.SIDECAR in formats and formats.isdisjoint(servers.FORMATS)  # to configurations of another
-            unchanged.append((_unread(scope, held), refers, items if refers or scope.campaign is None else []))
+            continue
+        notes = [path for (_, path), file in held.items() if file.status == "ignored"]
+        rejects = {key: file.batch for key, file in held.items() if file.status.endswith("rejected")}
+        rejected = sum(file.status == "rejected" for file in held.values())
+        counts = Summary(len(held), skipped=len(held) - rejected - len(notes), rejected=rejected)
+        counts.ignored = [Ignored(f"{scope.place}/{path}", NOTES) for path in notes]
+        counts.campaigns = {campaign for campaign, _ in held}
+        formats = {file.format for file in held.values()}
+        refers = Kind.SIDECAR in formats and formats.isdisjoint(servers.FORMATS)  # to configurations of another
+        mixes = refers or scope.campaign is None
+        unchanged.append((Unread(scope, counts, rejects), refers, items if mixes else []))
     look(chain.from_iterable(changed), _KEPT_BYTES)
     configs = [*server_configs(chain.from_iterable(changed), whole)]
     campaigns = {items[0].scope.place: items[0].scope.name for items in changed}
@@ -222,15 +225,6 @@ def _chosen(
     look(chain.from_iterable(drawn))
     configs += server_configs(chain.from_iterable(drawn), whole)
     return sorted(changed + drawn, key=lambda items: (items[0].scope.name, items[0].scope.folder)), configs, unread
-
-
-def _unread(scope: Scope, held: Mapping[Key, Held]) -> Unread:
-    """Return the counts of a scope whose files the lake has, unchanged."""
-    rejected = sum(file.status == "rejected" for file in held.values())
-    left_out = [Ignored(f"{scope.place}/{path}", NOTES) for (_, path), file in held.items() if file.status == "ignored"]
-    counts = Summary(len(held), 0, len(held) - rejected - len(left_out), rejected, left_out)
-    counts.campaigns = {campaign for campaign, _ in held}
-    return Unread(scope, counts, {key: file.batch for key, file in held.items() if file.status.endswith("rejected")})
 
 
 def in_tasks(items: Iterable[Found]) -> Iterator[list[Found]]:
@@ -277,16 +271,6 @@ def _take(resolver: Resolver, known: Known, items: Sequence[Found], taken: Itera
         left.update(known.left(item, outcome.key, outcome.raw["sha256"]))
     rows = [table for _, written in intake.written() for table in written.items()]
     return Part(intake.summary, intake.taken if shared else set(), left, rows)
-
-
-def _introduce(campaigns: pa.Table, introduced: set[str]) -> pa.Table:
-    """Return rows of schema.CAMPAIGNS without bare names that other parts have added already."""
-    fresh = []
-    for name, tags in zip(campaigns["campaign"].to_pylist(), campaigns["tags"].to_pylist(), strict=True):
-        fresh.append(tags is not None or name not in introduced)  # a campaign.yaml always sets tags
-        if tags is None:
-            introduced.add(name)
-    return campaigns.filter(pa.array(fresh, pa.bool_()))
 
 
 class Intake:

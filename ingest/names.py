@@ -11,7 +11,10 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Final, NamedTuple
+
+import yaml
 
 from dropline.ingest.synonyms import PHRASE, THREADS, VERSION, with_version
 
@@ -19,15 +22,11 @@ Slot = tuple[int, int]  # token, and part of it
 _Parts = tuple[str, ...]
 
 _PACKED: Final = ("bz2", "gz", "xz")  # what formats.text decompresses
-# Endings that carry no information; any other (`rate500.st`) is kept.
-_ENDINGS: Final = frozenset(
-    {
-        *_PACKED,
-        *("asc", "csv", "dat", "data", "db", "dnsperf", "err", "flame", "html", "json", "jsonl", "log"),
-        *("markdown", "md", "ndjson", "out", "output", "perfdhcp", "res", "resperf", "result", "stderr", "stdout"),
-        *("text", "tsv", "txt", "xml", "yaml", "yml"),
-    }
-)
+_WORDS: Final[dict[str, frozenset[str]]] = {
+    kind: frozenset(words)
+    for kind, words in yaml.load(Path(__file__).with_suffix(".yml").read_text("utf-8"), yaml.CSafeLoader).items()
+}
+_ENDINGS: Final = _WORDS["endings"].union(_PACKED)
 PACKED: Final = re.compile(rf"\.(?:{'|'.join(_PACKED)})\Z")
 ARCHIVES: Final = re.compile(rf"\.(?:tar(?:\.(?:{'|'.join(_PACKED)}))?|tgz|txz|tbz2?|zip)\Z", re.IGNORECASE)
 _DATE: Final = r"(?:19|20)\d\d([-_.]?)[01]\d\1[0-3]\d"  # 2026-11-20, 20261120
@@ -57,24 +56,13 @@ _ID: Final = re.compile(rf"\d{{4,}}|{_HASH}")  # may number a commit, a process 
 _UUID: Final = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-f])")
 _PART: Final = re.compile(rf"{_HASH}\Z|\d+(?:\.\d+)*|[^\d]+")
 _THOUSANDS_WITHIN: Final = re.compile(r"(?<![\d.])(\d{1,3})k(\d{1,3})(?!\d)")  # 1k5
-_RATE_BEFORE: Final = frozenset({"rate", "q", "qps", "pps", "lps", "rps", "cps", "load", "offered"})
+_RATE_BEFORE: Final = _WORDS["rates"]
 _RATE_BEHIND: Final = re.compile(r"([km]?)[pqlrc]?ps|([km])")
 _LITTLE: Final = re.compile("[a-z]|level|point|stage")  # before the number of a step
 _STEP_BEHIND: Final = frozenset({"%", "pct", "percent"})
 _THOUSANDS: Final = {"": 1, "k": 1_000, "m": 1_000_000}
-_REPETITION: Final = frozenset(
-    {"rep", "reps", "repeat", "repetition", "r", "herhaling", "repeticion", "ripetizione", "wiederholung"}
-)
-_EXECUTION: Final = frozenset(
-    {
-        *("attempt", "cycle", "execution", "iter", "iteration", "loop", "measurement", "no", "nr", "pass", "ramp"),
-        *("replicate", "round", "run", "runs", "sample", "search", "series", "step", "take", "trial", "try"),
-        *("corrida", "durchlauf", "ensayo", "essai", "intento", "lauf", "medida", "messung", "mesure", "meting"),
-        *("misura", "passage", "passe", "pomiar", "versuch"),
-    }
-)
-_OUTPUTS: Final = frozenset({"dnsblast", "dnsperf", "flame", "log", "out", "output", "perfdhcp", "resperf", "stdout"})
-_FRAME_SIZES: Final = frozenset({"64", "128", "256", "512", "1024", "1280", "1518"})  # in bytes, of RFC 2544
+_REPETITION: Final = _WORDS["repetitions"]
+_EXECUTION: Final = _WORDS["executions"]
 _LABELS: Final = "|".join(sorted(_REPETITION - {"r"} | _EXECUTION - {"no", "nr"}, key=len, reverse=True))
 _LABELLED: Final = re.compile(rf"(?<![a-z])((?:{_LABELS})[-_=# ]?\d{{1,3}})\.(?=\d)")  # run1.4core
 _ROMAN: Final = re.compile(rf"(?<![a-z])((?:{_LABELS})[-_=# ]?)(i{{1,3}}|iv|vi{{0,3}}|ix)(?![a-z0-9])", re.IGNORECASE)
@@ -84,31 +72,13 @@ _COUNTED: Final = re.compile(
     r"|(?P<of>[0-9]{1,3})of[0-9]{1,3}|(?P<r>r[0-9]{1,2}\Z)|(?<![-_ .])(?P<first>r[0-9]{1,2}))(?=[-_ .]|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
-# A number after one of these words belongs to the set-up, even if it counts.
-_QUANTITY: Final = frozenset(
-    {
-        *("cache", "client", "clients", "connections", "core", "cores", "cpu", "cpus", "numa", "pool", "pools", "port"),
-        *("queue", "server", "servers", "size", "subnet", "subnets", "thread", "threads", "v", "vcpu", "vcpus"),
-        *("version", "window", "worker", "workers"),
-    }
-)
+_QUANTITY: Final = _WORDS["quantities"]
 _NOISE: Final = frozenset(
     {*_RATE_BEFORE, *_REPETITION, *_EXECUTION, *_STEP_BEHIND, "output", "out", "log", "result", "results"}
 ) - {"no"}
 _WHOLE: Final = {(word,) for word in _NOISE | {"all"}}  # alone, `all` is no set-up: all.log, all-results.txt
-# Nor does a number after one of these words, as in `node-1`, count repetitions.
-PLACES: Final = _QUANTITY | frozenset(
-    {
-        *("box", "branch", "build", "cfg", "conf", "config", "customer", "day", "delay", "device", "dut", "env"),
-        *("fsync", "gen", "generator", "hook", "hooks", "host", "hosts", "image", "instance", "instances", "issue"),
-        *("kernel", "lab", "link", "links", "loglevel", "machine", "mr", "nic", "nics", "node", "nodes", "option"),
-        *("partitions", "patch", "pod", "pods", "pr", "processes", "profile", "rack", "relay", "relays", "release"),
-        *("replica", "replicas", "revision", "set", "setup", "shard", "shards", "site", "sync", "tag", "test"),
-        *("variant", "variante", "view", "views", "vlan", "vlans", "vm", "week", "zone", "zones"),
-    }
-)
-# In a file's name these may count the trials.
-_SET_UPS: Final = PLACES | {"case", "level", "phase", "rate", "scenario", "step"}
+PLACES: Final = _QUANTITY | _WORDS["places"]
+_SET_UPS: Final = PLACES | _WORDS["set_ups"]
 _MOST: Final = 999  # repetitions
 _SEVERAL: Final = 5  # names
 _CLOSE: Final = 0.01
@@ -152,9 +122,15 @@ class Name(NamedTuple):
         models tell a repetition from a number that counts trials, which goes with one rate only.
         """
         own = self.own(rates)
-        steps = self._steps(own)
+        steps = {two for one, two in self.paired if one in own}
         repetition = self._repetition(own, steps, known)
-        said = self._count(repetition, steps) if repetition else None
+        said = None
+        if repetition:
+            at, part = repetition
+            number = self.tokens[at][part]
+            before = self.tokens[at][part - 1] if part else self.tokens[at - 1][-1] if at else ""
+            counts = repetition not in steps and (before in _EXECUTION or repetition in self.counting)
+            said = int(number) if before in _REPETITION or (counts and _is_count(number)) else None
         # Alone, or with a letter, as in `s03`, it is too little for a set-up.
         little = {
             (at, n) for at, n in steps if len(self.tokens[at]) == 1 or _LITTLE.fullmatch("".join(self.tokens[at][:n]))
@@ -165,7 +141,7 @@ class Name(NamedTuple):
         }
         if repetition:
             # Without the rate in the name, it follows the rate in another unit.
-            follows = not own and alone and rates and self.tokens[repetition[0]][repetition[1]] not in _FRAME_SIZES
+            follows = not own and alone and rates and self.tokens[repetition[0]][repetition[1]] not in _WORDS["frames"]
             dropped |= {repetition} if said is not None or repetition in steps or follows else set()
         words = [word for at in range(len(self.tokens)) if (word := self._word(at, dropped)) and not known(word)]
         return Said(" ".join(words) or None, said)
@@ -173,7 +149,8 @@ class Name(NamedTuple):
     def repeats(self, rates: Collection[float]) -> bool:
         """Return whether a number besides the rate counts repetitions, or any number if there is no rate."""
         own = self.own(rates)
-        return bool(own or not rates) and self._repetition(own, self._steps(own), lambda _: False) in self.several
+        steps = {two for one, two in self.paired if one in own}
+        return bool(own or not rates) and self._repetition(own, steps, lambda _: False) in self.several
 
     def own(self, rates: Collection[float]) -> set[Slot]:
         """Return the numbers that are the rate, without one that equals it by chance.
@@ -199,10 +176,6 @@ class Name(NamedTuple):
         meant = {slot for slot in equal if _is_rate(self.tokens[slot[0]]) or "r" in words[slot]} or equal - counted
         return {each for each in equal if not meant or any(one == each or (one, each) in self.paired for one in meant)}
 
-    def _steps(self, own: Collection[Slot]) -> set[Slot]:
-        """Return the numbers that go with the rate."""
-        return {two for one, two in self.paired if one in own}
-
     def _repetition(self, own: Collection[Slot], steps: Collection[Slot], known: Callable[[str], bool]) -> Slot | None:
         """Return the number that may count repetitions: a labelled one, else the last or first separate one."""
         left = [
@@ -210,7 +183,7 @@ class Name(NamedTuple):
             for at, parts in enumerate(self.tokens)
             if not (_is_rate(parts) or any((at, n) in own for n in range(len(parts))) or parts[0] in _STEP_BEHIND)
         ]
-        for words in (_REPETITION, _EXECUTION, _OUTPUTS):
+        for words in (_REPETITION, _EXECUTION, _WORDS["outputs"]):
             for at in left:
                 if (slot := self._counted(at, words)) and (slot not in steps or words is _REPETITION):
                     return slot
@@ -233,21 +206,13 @@ class Name(NamedTuple):
 
     def _counted(self, at: int, words: Collection[str]) -> Slot | None:
         """Return the number in a token such as `rep2`, or in the one after the word `rep`."""
-        parts = self.tokens[at]
+        parts = self.tokens[at] if at < len(self.tokens) else ()
         if len(parts) == 2 and parts[0] in words and _is_count(parts[1]) and (parts[0] != "r" or len(parts[1]) < 3):
             return (at, 1)
         if len(parts) == 3 and parts[1] == "of" and _is_count(parts[0]):
             return (at, 0)
         before = self.tokens[at - 1] if at else ()
         return (at, 0) if len(parts) == 1 and before in {(word,) for word in words} and _is_count(parts[0]) else None
-
-    def _count(self, slot: Slot, steps: Collection[Slot]) -> int | None:
-        """Return the number as a repetition, if it is one."""
-        at, part = slot
-        number = self.tokens[at][part]
-        before = self.tokens[at][part - 1] if part else self.tokens[at - 1][-1] if at else ""
-        counts = _is_count(number) and slot not in steps and (before in _EXECUTION or slot in self.counting)
-        return int(number) if counts or before in _REPETITION else None
 
     def _word(self, at: int, dropped: Collection[Slot]) -> str | None:
         """Return a token as a word of the set-up, without the parts that have another meaning."""
@@ -258,13 +223,12 @@ class Name(NamedTuple):
             return None
         if (len(parts) == 1 and parts[0] in _NOISE) or self._counted(at, _REPETITION | _EXECUTION):
             return None
-        if parts == ("no",) and at + 1 < len(self.tokens) and self._counted(at + 1, {"no"}):
+        if parts == ("no",) and self._counted(at + 1, {"no"}):
             return None
         left = [part for n, part in enumerate(parts) if (at, n) not in dropped]
-        if len(left) == len(parts):
-            return "".join(parts)
-        # A dropped number takes its unit and label with it.
-        return "".join(part for part in left if part not in _NOISE and not _RATE_BEHIND.fullmatch(part)) or None
+        if len(left) < len(parts):  # a dropped number takes its unit and label with it
+            left = [part for part in left if part not in _NOISE and not _RATE_BEHIND.fullmatch(part)]
+        return "".join(left) or None
 
 
 def names(files: Iterable[str]) -> dict[str, Name]:

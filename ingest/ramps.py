@@ -29,6 +29,7 @@ from dropline.ingest.context import (
     observations_json,
     quoted,
     sidecar_fields,
+    unread_values,
     watched,
 )
 from dropline.ingest.files import Found, Kind, Unreadable
@@ -144,6 +145,7 @@ class Ramps:
             *(scope.place, folder, self._resolver.host_ids(scope.place)[item.folder]),
             *(path, "offered_rate" in fields, item.sidecar is None, *own),
             *(orjson.dumps((words, counts, rates)), figures.settings[number]),  # in JSON, 1, 1.0, "1" and true differ
+            unread_values(said, self._resolver.unread(scope.place)),
         )
         written = _written(own, source, observed)
         if key not in self._groups:

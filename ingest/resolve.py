@@ -3,25 +3,41 @@
 import os.path
 import re
 from bisect import bisect
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache, partial
 from hashlib import sha256
 from itertools import chain
 from typing import Any, Final, NamedTuple
+from zlib import crc32
+
+import orjson
 
 from dropline.ingest import figures, machines, unsupported
 from dropline.ingest.campaign import slug
 from dropline.ingest.change_detection import Known
-from dropline.ingest.context import Context, Names, ServerConfig, ServerConfigs, gather, read_sidecar
+from dropline.ingest.context import (
+    SERVERS,
+    VAGUE,
+    Context,
+    Names,
+    ServerConfig,
+    ServerConfigs,
+    gather,
+    may_tell,
+    read_sidecar,
+    sidecar_fields,
+)
 from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope, whole
 from dropline.ingest.formats import READERS, Reject, Rejected, Row, contents, perfdhcp, recognise
 from dropline.ingest.formats.perfdhcp_options import EXCHANGES
-from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_packed, unpack
+from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_packed, mapping, unpack
 from dropline.ingest.lake import Key, Version
 from dropline.ingest.names import PLACES, Name, level, level_counts, names, numbers, words_of
 from dropline.ingest.rows import Content, Outcome, campaign_row, output, published, raw_row, rejected, watched
+from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.synonyms import ALONE, PARTNERED, PRODUCTS, told
 
 _MAX_SIDECAR_BYTES: Final = 1024 * 1024
@@ -29,6 +45,10 @@ _READERS: Final = {reader.NAME: reader for reader in READERS}
 _LARGE: Final = re.compile(r"[0-9]{2}|[0-9]k", re.IGNORECASE)  # a number that may be a rate
 _CONTRASTED: Final = {"product", "threading", "ha_mode"}
 _OPPOSITES: Final = {"single": "multi", "multi": "single"}  # side by side: the threading of a DHCP server
+_SET_UP: Final = frozenset(name for name, _ in CONFIGURATION)
+_NUMBERS: Final = re.compile("[0-9]+")
+_SAMPLED: Final = 12  # sidecars of folders whose names differ only in numbers
+_MOST_VALUES: Final = 8
 _HELD: Final = 4  # scopes, and folders of machine facts, in the cache
 _UNRECOGNISED: Final = (
     "not recognised: not a traffic generator's output, counters, server configuration or machine facts",
@@ -107,17 +127,14 @@ class Neighbours:
             _, _, words, number = level(name)
             if number and level_counts(name, above.rpartition("/")[2], self._numbers[above, words]):
                 counting = at
-            if self._is_setting(f"{above}/{name}".removeprefix("/"), numbers(name) & numbers(item.name)):
+            also, outputs = numbers(name) & numbers(item.name), self._below(f"{above}/{name}".removeprefix("/"))
+            if also and any(also.isdisjoint(numbers(other)) for other in outputs):  # then it is no rate
                 rated.append((at, None))
             elif _LARGE.search(name) and not name.isdecimal():
                 parsed = self.name(f"{above}/", name)
                 if not parsed.is_plain:
                     rated.append((at, parsed))
         return None if own.is_plain else own, counting, tuple(rated), self._contrasts(item)
-
-    def _is_setting(self, folder: str, also: Set[float]) -> bool:
-        """Return whether a folder's numbers, which an output in it has `also`, are no rates: others in it lack them."""
-        return bool(also) and any(also.isdisjoint(numbers(name)) for name in self._below(folder))
 
     def _below(self, folder: str) -> Iterator[str]:
         """Yield the names of the outputs in a folder and below it."""
@@ -174,13 +191,6 @@ class Neighbours:
         return self.outputs[item.folder][near[alike.index(max(alike))]]
 
 
-def _nearest(place: str, folders: Sequence[str]) -> list[str]:
-    """Return those of some folders that share the most levels with a place."""
-    levels = place.split("/")
-    shared = [len(os.path.commonprefix([levels, folder.split("/")])) for folder in folders]  # noqa: RUF071 -- no texts
-    return [folder for folder, count in zip(folders, shared, strict=True) if count == max(shared)]
-
-
 class Resolver:
     """Parses the files of one call, after `adopt`, with their context, in any order.
 
@@ -206,6 +216,7 @@ class Resolver:
         self._machine = lru_cache(maxsize=_HELD)(self._load_machine)
         self.host_ids = lru_cache(maxsize=_HELD)(self._load_host_ids)
         self._said = lru_cache(maxsize=16)(self._load_sidecar)
+        self.unread = lru_cache(maxsize=_HELD)(self._load_unread)
 
     def outcome(self, item: Found) -> Outcome:
         """Return the outcome of a file."""
@@ -223,21 +234,26 @@ class Resolver:
                 return rejected(item, self._campaign(item), [said.reject], content)
             return Outcome(raw_row(item, self._campaign(item), content, item.kind.value))
         if item.kind is Kind.UNKNOWN:
-            return rejected(item, item.scope.name, self._silence(item, content) or [_refusal(item, content)], content)
+            return self._unknown(item, content)
         if item.kind is Kind.NOTES:
             return self._notes(item, content)
         if item.kind is Kind.OUTPUT:
             return self._output(item, content)
         if item.kind is Kind.WATCHED:
             return self._watched(item, content)
-        if item.kind is Kind.SERVER:
-            return self._server(item, content)
         if item.kind is Kind.FIGURES:
             return published(item, item.scope.name, content, [*_parsed(figures.NAME, figures.parse(content.data))])
-        outcome = Outcome(raw_row(item, item.scope.name, content, item.kind.value))
-        if item.kind is Kind.CAMPAIGN and item.scope.campaign:
-            outcome.rows["campaigns"] = [campaign_row(item.scope.name, item.scope.campaign)]
-        return outcome
+        rows: dict[str, list[Row]] = {}
+        if item.kind is Kind.SERVER:
+            source = {"campaign": item.scope.name, "source_path": item.path, "source_sha256": content.sha256}
+            try:
+                rows["server_configs"] = [item.reader.parse(content.data) | source]
+            except Rejected as error:
+                return rejected(item, item.scope.name, [error.reject], content)
+        elif item.kind is Kind.CAMPAIGN and item.scope.campaign:
+            rows["campaigns"] = [campaign_row(item.scope.name, item.scope.campaign)]
+        kind = item.reader.NAME if item.kind is Kind.SERVER else item.kind.value
+        return Outcome(raw_row(item, item.scope.name, content, kind), rows)
 
     def content(self, item: Found) -> Content:
         """Return the bytes of a file; raise Unreadable."""
@@ -253,14 +269,6 @@ class Resolver:
                 return self._output(item, content)
         raw = raw_row(item, item.scope.name, content, item.kind.value, "ignored")
         return Outcome(raw, place=f"{item.scope.place}/{item.path}")
-
-    def _server(self, item: Found, content: Content) -> Outcome:
-        try:
-            row: Row = dict(item.reader.parse(content.data))
-        except Rejected as error:
-            return rejected(item, item.scope.name, [error.reject], content)
-        row |= {"campaign": item.scope.name, "source_path": item.path, "source_sha256": content.sha256}
-        return Outcome(raw_row(item, item.scope.name, content, item.reader.NAME), {"server_configs": [row]})
 
     def _load_machine(self, scope: str, folder: str) -> _Machine:
         """Parse one folder of machine facts; the host is written with its first new file."""
@@ -294,7 +302,12 @@ class Resolver:
         named = [folder for folder, role in (campaign.machines if campaign else {}).items() if role == "server"]
         every = [folder for folder in named or around.machines if folder in around.machines]
         places = {item.folder for item in self._files[scope] if item.kind in {Kind.OUTPUT, Kind.NOTES}}
-        near = {place: _nearest(place, every)[: 1 if named else None] for place in places}
+        near: dict[str, list[str]] = {}
+        for place in places:
+            levels = place.split("/")
+            shared = {each: len(os.path.commonprefix([levels, each.split("/")])) for each in every}  # noqa: RUF071 -- no texts
+            most = max(shared.values(), default=0)
+            near[place] = [each for each in every if shared[each] == most][: 1 if named else None]
         if not named and {folder for place in around.outputs for folder in near[place]} != {*every}:
             near = dict.fromkeys(near, every)
         ids = {
@@ -309,11 +322,45 @@ class Resolver:
         except Rejected as error:
             return error
 
-    def _silence(self, item: Found, content: Content) -> list[Reject]:
-        """Explain an empty file whose sidecar names the generator."""
+    def _load_unread(self, scope: str) -> frozenset[str]:
+        """Return the keys of sidecars that no column has, but that tell some of one set-up apart, judging by a sample.
+
+        Their values are words or flags, two of them in several sidecars each.
+        """
+        fields = sidecar_fields(self._files[scope][0].scope.campaign)
+        known = {key for _, key in fields} | {*SERVERS, *VAGUE, "campaign", "signal_sent", "output_sha256", "tool"}
+        alike: dict[str, list[Found]] = defaultdict(list)
+        for item in self._files[scope]:
+            if item.kind is Kind.SIDECAR:
+                alike[_NUMBERS.sub("", item.folder)].append(item)
+        seen: dict[tuple[str, ...], dict[str, Counter[object]]] = defaultdict(lambda: defaultdict(Counter))
+        for form, items in alike.items():
+            every = max(len(items) // _SAMPLED, 1)
+            for item in (each for each in items if not crc32(each.path.encode()) % every):
+                with suppress(Unreadable, orjson.JSONDecodeError):
+                    said = mapping(orjson.loads(self._bytes(item, _MAX_SIDECAR_BYTES)[0]))
+                    set_up = seen[form, *(str(said.get(key)) for column, key in fields if column in _SET_UP)]
+                    inner = {
+                        f"{key}.{name}": value for key, each in said.items() for name, value in mapping(each).items()
+                    }
+                    for key, value in (said | inner).items():
+                        if key not in known and may_tell(key, value):
+                            set_up[key][value] += 1
+        found = ((key, [*counts.values()]) for keys in seen.values() for key, counts in keys.items())
+        return frozenset(key for key, counts in found if len(counts) <= _MOST_VALUES and sum(n > 1 for n in counts) > 1)
+
+    def _unknown(self, item: Found, content: Content) -> Outcome:
+        """Return why an unrecognised file is rejected; an empty one as its generator's, if its sidecar names that."""
         said = self._said(item.sidecar) if item.sidecar and not content.data else None
         reader = _READERS.get(str(said.get("tool"))) if isinstance(said, dict) else None
-        return [part for part in _parsed(reader.NAME, reader.parse(b"")) if isinstance(part, Reject)] if reader else []
+        parts = _parsed(reader.NAME, reader.parse(b"")) if reader else ()
+        rejects = [part for part in parts if isinstance(part, Reject)] or [*filter(None, [item.reject])]
+        if not rejects:
+            head = content.data[:HEAD_BYTES]
+            reason, hint = unsupported.describe(head) or _UNRECOGNISED
+            seen = contents.mentioned(head_text(head)) if b"\0\0" not in head else None  # binary, even if it has text
+            rejects = [Reject(1, f"{reason}; {seen}" if seen else reason, _UNWRAP if seen else hint)]
+        return rejected(item, item.scope.name, rejects, content)
 
     def _campaign(self, item: Found) -> str:
         """Return the campaign of a file: from its campaign.yaml, its sidecar, or its folder."""
@@ -332,6 +379,8 @@ class Resolver:
         around = self.around(item.scope.place)
         sidecar = item.sidecar
         said = self._said(sidecar) if sidecar else None
+        firsts = EXCHANGES.items() if item.reader is perfdhcp else ()
+        protocols = [protocol for protocol, (first, *_) in firsts if first.encode() in content.data]
         context = gather(
             item.path,
             item.scope.place,
@@ -344,7 +393,8 @@ class Resolver:
             shared=sidecar in around.shared,
             names=partial(around.names, item),
             holds=around.holds,
-            protocol=_protocol(content.data) if item.reader is perfdhcp else None,
+            protocol=protocols[0] if len(protocols) == 1 else None,
+            unread=self.unread(item.scope.place),
         )
         if sidecar and isinstance(said, Rejected):
             return replace(context, warnings=(*context.warnings, f"sidecar {sidecar.path} cannot be used: {said}"))
@@ -352,19 +402,18 @@ class Resolver:
 
     def _output(self, item: Found, content: Content) -> Outcome:
         campaign, context = self._campaign(item), self.context(item, content)
-        if known := self._unchanged(item, campaign, content, context, "trials"):
-            return known
         found = _parsed(item.reader.NAME, contents.parse(item.reader, content.data))
-        return output(item, campaign, content, context, list(found))
+        known = self._unchanged(item, campaign, content, context, "trials")
+        return known or output(item, campaign, content, context, list(found))
 
     def _watched(self, item: Found, content: Content) -> Outcome:
         beside = self.around(item.scope.place).beside(item)
         moments = re.findall("before|after", item.name)
         own = {"beside": beside.stem if beside else None, "moment": moments[-1] if moments else None}
         campaign, context = self._campaign(beside) if beside else item.scope.name, Context(own=own)
-        if known := self._unchanged(item, campaign, content, context, "observations"):
-            return known
-        return watched(item, campaign, content, context, _parsed(item.reader.NAME, item.reader.parse(content.data)))
+        found = _parsed(item.reader.NAME, item.reader.parse(content.data))
+        known = self._unchanged(item, campaign, content, context, "observations")
+        return known or watched(item, campaign, content, context, found)
 
     def _unchanged(self, item: Found, campaign: str, content: Content, context: Context, status: str) -> Outcome | None:
         """Return a file without its rows if the lake has this version and none of it was rejected."""
@@ -376,26 +425,10 @@ class Resolver:
         return Outcome(raw_row(item, campaign, content, item.kind.value, known.status, known.context_sha256))
 
 
-def _protocol(data: bytes) -> str | None:
-    """Return the protocol of all reports of perfdhcp in a file, by their first exchange."""
-    found = [protocol for protocol, (first, *_) in EXCHANGES.items() if first.encode() in data]
-    return found[0] if len(found) == 1 else None
-
-
 def _levels(path: str) -> Iterator[tuple[str, str]]:
     """Yield the folder above, and the name, of each folder in a path."""
     names = path.split("/")
     return (("/".join(names[:at]), name) for at, name in enumerate(names))
-
-
-def _refusal(item: Found, content: Content) -> Reject:
-    """Return why an unrecognised file is rejected."""
-    if item.reject:
-        return item.reject
-    head = content.data[:HEAD_BYTES]
-    reason, hint = unsupported.describe(head) or _UNRECOGNISED
-    seen = contents.mentioned(head_text(head)) if b"\0\0" not in head else None  # binary, even if it contains text
-    return Reject(1, f"{reason}; {seen}" if seen else reason, _UNWRAP if seen else hint)
 
 
 def _parsed(name: str, found: Iterable[Any]) -> Iterator[Any]:

@@ -85,7 +85,14 @@ class Explanation:
         if self.left_alone:
             parts.append("  note      an ingest of its folder skips it: hidden, a note, or ignored by campaign.yaml")
         parts += [f"  the lake  {self.known}"] if self.known else []
-        parts += self._lines_text()
+        width = max((len(kind) for _, _, kind in self.lines), default=0)
+        for kind, run in groupby(self.lines, key=itemgetter(2)):
+            alike = list(run)
+            told = alike if len(alike) <= _ALIKE else alike[:3]
+            parts += (f"{number:>7}  {kind:<{width}}  {_short(text)}" for number, text, _ in told)
+            if len(told) < len(alike):
+                rest = f"{len(alike) - len(told)} more, up to line {alike[-1][0]}"
+                parts.append(f"{'...':>7}  {kind:<{width}}  {rest}")
         for number, trial in enumerate(self.trials, 1):
             parts += [f"report {number}, from line {trial.row['source_line']} on: {_figures(trial.row)}"]
             parts += trial.lines()
@@ -94,16 +101,6 @@ class Explanation:
         if self.joined:
             parts += ["a trial in it would be joined with:", *self.joined.lines()]
         return "\n".join(printable(part).replace("\n", " ") for part in parts)
-
-    def _lines_text(self) -> Iterator[str]:
-        width = max((len(kind) for _, _, kind in self.lines), default=0)
-        for kind, run in groupby(self.lines, key=itemgetter(2)):
-            alike = list(run)
-            told = alike if len(alike) <= _ALIKE else alike[:3]
-            for number, text, _ in told:
-                yield f"{number:>7}  {kind:<{width}}  {_short(text)}"
-            if len(told) < len(alike):
-                yield f"{'...':>7}  {kind:<{width}}  {len(alike) - len(told)} more, up to line {alike[-1][0]}"
 
 
 def show(path: Path, lake: Lake | None = None, *, within: Path | None = None) -> Explanation:
@@ -120,10 +117,16 @@ def show(path: Path, lake: Lake | None = None, *, within: Path | None = None) ->
         resolver = Resolver(found)
         described = (item for item in found if item.kind in {Kind.CAMPAIGN, Kind.SERVER, Kind.MACHINE})
         own = resolver.outcome(target)
-        places = _places([*map(resolver.outcome, described), own])
+        outcomes = [*map(resolver.outcome, described), own]
+        places = {  # (column, identifier) -> the file of the host or the configuration
+            (column, row[column]): row["source_path"]
+            for outcome in outcomes
+            for column, table in _OWN.items()
+            for row in outcome.rows.get(table, [])
+        }
         kind, why = _kind(target)
         explanation = Explanation(Path(target.where), *own.key, kind, why, own, left_alone=left_alone)
-        explanation.lines = _lines(target, own)
+        explanation.lines = [*_lines(target, own)]
         explanation.beside = own.observations[0]["beside"][0].as_py() if own.observations else None
         explanation.trials = [Trial(row, _values(row, places)) for row in own.rows.get("trials", [])]
         if target.kind is Kind.OUTPUT and not explanation.trials:
@@ -183,19 +186,13 @@ def _deciding_line(item: Found, sniff: Callable[[bytes], bool]) -> str | None:
     return f"line {high}: {_short(lines[high - 1].decode('utf-8', 'replace').strip())}"
 
 
-def _lines(item: Found, outcome: Outcome) -> list[Line]:
-    if item.kind is Kind.WATCHED:
-        return list(_metrics(outcome))
-    if item.kind is not Kind.OUTPUT or outcome.raw["content"] is None:
-        return []
-    try:
-        return list(contents.explain(item.reader, outcome.raw["content"]))
-    except Exception as error:  # a bug of the reader, also reported by the reject
-        return [(1, "", f"the {outcome.raw['format']} reader failed: {type(error).__name__}: {error}")]
-
-
-def _metrics(outcome: Outcome) -> Iterator[Line]:
-    """Yield the observations, one metric per line; a file of counters is explained by values, not by lines."""
+def _lines(item: Found, outcome: Outcome) -> Iterator[Line]:
+    """Yield the lines of an output, or the metrics of a file of counters, which is explained by values."""
+    if item.kind is Kind.OUTPUT and outcome.raw["content"] is not None:
+        try:
+            yield from contents.explain(item.reader, outcome.raw["content"])
+        except Exception as error:  # a bug of the reader, also reported by the reject
+            yield 1, "", f"the {outcome.raw['format']} reader failed: {type(error).__name__}: {error}"
     if not outcome.observations:
         return
     table = pa.concat_tables(outcome.observations)
@@ -203,16 +200,6 @@ def _metrics(outcome: Outcome) -> Iterator[Line]:
     for number, row in enumerate(counted.sort_by("metric").to_pylist(), 1):
         values = f"{row['value_min']:g} to {row['value_max']:g}" if row["value_count"] > 1 else f"{row['value_min']:g}"
         yield number, values, f"{row['metric']} ({row['value_count']})"
-
-
-def _places(outcomes: list[Outcome]) -> dict[tuple[str, str], str]:
-    """Map (column, identifier) to the file of the host or the configuration."""
-    return {
-        (column, row[column]): row["source_path"]
-        for outcome in outcomes
-        for column, table in _OWN.items()
-        for row in outcome.rows.get(table, [])
-    }
 
 
 def _values(row: Row, places: dict[tuple[str, str], str]) -> list[tuple[str, Any, str]]:

@@ -2,10 +2,13 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
+import yaml
 
 from dropline.ingest.schema import CONFIGURATION
 
@@ -16,51 +19,20 @@ WHOLE_NUMBERS: Final = frozenset(
     {name for name, kind in CONFIGURATION if pa.types.is_integer(kind)}
     | {"repetition", "exit_code", "requests_planned"}
 )
+_WORDS: Final[dict[str, dict[str, list[str]]]] = yaml.load(
+    Path(__file__).with_suffix(".yml").read_text("utf-8"), yaml.CSafeLoader
+)
 # The only values that models and pages know.
-CLOSED: Final[dict[str, tuple[str, ...]]] = {
-    "protocol": ("DHCPv4", "DHCPv6", "DNS", "HTTP", "HTTPS", "TCP", "UDP", "TLS"),
-    "threading": ("single", "multi"),
-    "ha_mode": ("none", "hot-standby", "load-balancing", "passive-backup"),
-}
-
+CLOSED: Final = {column: tuple(_WORDS[column]) for column in ("protocol", "threading", "ha_mode")}
 _ENUMERATIONS: Final = frozenset({"backend", "threading", "ha_mode", "scenario"})
 
-_PRODUCTS: Final[dict[str, tuple[str, ...]]] = {
-    "ISC Kea": ("kea", "isc kea", "isc-kea", "kea dhcp", "kea-dhcp4", "kea-dhcp6"),
-    "ISC DHCP": ("isc dhcp", "isc-dhcp", "dhcpd", "isc-dhcp-server"),
-    "ISC BIND 9": ("bind", "bind 9", "bind9", "isc bind", "isc bind 9", "named"),
-    "PowerDNS Authoritative Server": (
-        *("pdns", "pdns_server", "pdns-server", "powerdns authoritative", "powerdns authoritative server"),
-        *("powerdns auth", "powerdns authoritative nameserver", "pdns auth"),
-    ),
-    "PowerDNS": ("powerdns",),
-    "PowerDNS Recursor": ("recursor", "powerdns recursor", "pdns_recursor", "pdns-recursor"),
-    "Knot DNS": ("knot", "knot dns", "knotd"),
-    "Knot Resolver": ("knot resolver", "kresd"),
-    "NSD": ("nsd",),
-    "Unbound": ("unbound",),
-    "YADIFA": ("yadifa", "yadifad"),
-    "CoreDNS": ("coredns",),
-    "dnsdist": ("dnsdist",),
-    "dnsmasq": ("dnsmasq",),
-}
+_PRODUCTS: Final = _WORDS["product"]
 PRODUCTS: Final = frozenset(_PRODUCTS)
-_SYNONYMS: Final[dict[str, dict[str, str]]] = {
-    "product": {spelling: product for product, spellings in _PRODUCTS.items() for spelling in spellings},
-    "protocol": dict.fromkeys(("4", "v4", "ipv4", "dhcp", "dhcp4", "dhcpv4"), "DHCPv4")
-    | dict.fromkeys(("6", "v6", "ipv6", "dhcp6", "dhcpv6"), "DHCPv6")
-    | {word.lower(): word for word in CLOSED["protocol"][2:]},
-    # Kea reaches MariaDB through its mysql backend; backend_version tells the two apart.
-    # PowerDNS launches the backends gmysql, gpgsql and gsqlite3; Kea called Cassandra cql.
-    "backend": dict.fromkeys(("mariadb", "gmysql"), "mysql")
-    | dict.fromkeys(("postgres", "pgsql", "postgre", "psql", "gpgsql"), "postgresql")
-    | dict.fromkeys(("sqlite3", "gsqlite3"), "sqlite")
-    | {"cql": "cassandra"},
-    "threading": dict.fromkeys(("off", "no", "false"), "single") | dict.fromkeys(("on", "yes", "true"), "multi"),
-    "ha_mode": dict.fromkeys(("no", "off", "false"), "none")
-    | {"hs": "hot-standby", "lb": "load-balancing", "pb": "passive-backup"},
+_SYNONYMS: Final = {
+    column: {spelling: word for word, spellings in words.items() for spelling in spellings}
+    for column, words in _WORDS.items()
 }
-BACKENDS: Final = frozenset({"memfile", "mysql", "postgresql", "cassandra", "lmdb", "sqlite", *_SYNONYMS["backend"]})
+BACKENDS: Final = frozenset({*_WORDS["backend"], *_SYNONYMS["backend"]})
 UNCLEAR: Final = frozenset({"on", "off", "yes", "no", "true", "false"})  # fit several columns
 _MULTI: Final = ("mt", *(f"multi{hyphen}thread{end}" for hyphen in ("-", "") for end in ("", "ed", "ing")))
 _ON: Final = ("{}", "{}-on", "{}-yes", "{}-enabled")
@@ -155,51 +127,29 @@ def _normalised(column: str, value: Value) -> Mapping[str, Value]:
     if not text:
         return {}
     if column in WHOLE_NUMBERS:
-        return {column: _whole(column, text)}
+        digits = text.removeprefix("-") if column == "exit_code" else text
+        if not _WHOLE.fullmatch(digits) or float(digits) >= 2**31:
+            raise ValueError(f"{column}: expected a whole number, found {text!r:.80}")
+        return {column: int(float(text))}
     if column == "offered_rate":
-        return {column: _rate(text)}
+        rate = -1.0
+        with suppress(ValueError):
+            rate = float(text.removesuffix("k")) * (1000 if text.endswith("k") else 1)
+        if not 0 < rate < 1e12:
+            raise ValueError(f"offered_rate: expected packets per second above 0, found {text!r:.80}")
+        return {column: rate}
     if column in {"backend_version", "tool_version"} and (version := _VERSION.search(text)):
         return {column: version[0]}
     if column == "product" and (found := _PRODUCT_WITH_VERSION.fullmatch(text)):
         product = _SYNONYMS["product"].get(found["product"].lower())
         return {"product": product, "product_version": found["version"]} if product else {"product": text}
-    return _word(column, text)
-
-
-def _word(column: str, text: str) -> dict[str, Value]:
-    known = _SYNONYMS.get(column, {})
     word = text.lower()
     if column in _ENUMERATIONS:
-        text = word
-        if column == "ha_mode":
-            word = text = re.sub(r"[ _]+", "-", word)
+        text = word = re.sub(r"[ _]+", "-", word) if column == "ha_mode" else word
     clear = _CLEAR.get(re.sub(r"[-_ ]", "", word), ("", ""))
-    word = known.get(word) or (clear[1] if clear[0] == column else text)
-    with_threads = _MULTI_WITH_THREADS.fullmatch(word) if column == "threading" else None
-    if column in CLOSED and word not in CLOSED[column] and not with_threads:
+    word = _SYNONYMS.get(column, {}).get(word) or (clear[1] if clear[0] == column else text)
+    if column == "threading" and (threads := _MULTI_WITH_THREADS.fullmatch(word)):
+        return {"threading": "multi", "threads": int(threads[1])}
+    if column in CLOSED and word not in CLOSED[column]:
         raise ValueError(f"{column}: expected one of {', '.join(CLOSED[column])}, found {word!r:.80}")
-    if column != "threading":
-        return {column: word}
-    if word == "single":
-        return {"threading": "single", "threads": 1}
-    if with_threads:
-        return {"threading": "multi", "threads": int(with_threads[1])}
-    return {"threading": word}
-
-
-def _whole(column: str, text: str) -> int:
-    sign = -1 if column == "exit_code" and text.startswith("-") else 1
-    digits = text.removeprefix("-") if sign < 0 else text
-    if not _WHOLE.fullmatch(digits) or float(digits) >= 2**31:
-        raise ValueError(f"{column}: expected a whole number, found {text!r:.80}")
-    return sign * int(float(digits))
-
-
-def _rate(text: str) -> float:
-    try:
-        rate = float(text.removesuffix("k")) * (1000 if text.endswith("k") else 1)
-    except ValueError:
-        rate = -1.0
-    if not 0 < rate < 1e12:
-        raise ValueError(f"offered_rate: expected packets per second above 0, found {text!r:.80}")
-    return rate
+    return {"threading": "single", "threads": 1} if (column, word) == ("threading", "single") else {column: word}

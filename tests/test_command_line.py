@@ -105,6 +105,8 @@ def test_a_rejected_file_is_named_with_reason_and_advice_and_gives_exit_code_1(t
         (("ingest", "nowhere"), 2, "nowhere"),
         (("sql", "select 1", "--format", "xml"), 2, "xml"),
         (("export", "out", "--format", "xml"), 2, "xml"),
+        (("sql", ""), 2, "empty"),
+        (("measure", "nowhere"), 2, "there is no plan nowhere"),
         (("sql", "select 1"), 1, "dropline up"),
     ],
 )

@@ -48,14 +48,18 @@ _ANNOUNCEMENT: Final = re.compile(  # Testing memfile at 800/s ...
 )
 _NO_ANNOUNCEMENT: Final = re.compile(rf" --?\w|\b{_OVER}", re.IGNORECASE)  # a command with options, or an end
 _ELEMENT: Final = re.compile(r'<[\w:-]+((?:\s+[\w:.-]+="[^"<]*")+)\s*/?>')  # of XML
+_SAME_LINE: Final = re.compile(  # of `echo -n`, before what a tool prints first
+    r"[\s\[=*#~>-]*(\w[^\n\[\]{}<>\"]{0,60}?)[\]:\s=*#~>-]+"
+    r"(?:Running: perfdhcp|DNS (?:Resolution )?Performance Testing Tool)"
+)
 _ELEMENTS: Final = re.compile(r"\s*(?:<[^<>]*>\s*)*+")
 _ANSIBLE: Final = re.compile(r"(\S{1,100}) \| (?:CHANGED|FAILED|SUCCESS|UNREACHABLE)\b.* >>")  # ad hoc, by host
 _HTML_HEADING: Final = re.compile(r"\s*<h([1-6])[^>]*>(.*)</h\1>\s*", re.IGNORECASE)
 _HTML_MARKS: Final = "=#*~->"  # of titles, by the level of the heading
 _ATTRIBUTE: Final = re.compile(r'([\w:.-]+)="([^"]*)"')
 _NO_WORD: Final = re.compile(r"[^\w. /+-]+")
-_FRAMING: Final = re.compile(  # blank lines, elements without attributes, strings of TOML that begin or end
-    r"\s*(?:(?:\]\]>|</?[\w:-]+>|<!\[CDATA\[)+|(?:[\w.-]+[ \t]*=[ \t]*)?(?:\"{3}|'{3}))?\s*"
+_FRAMING: Final = re.compile(  # blank lines, dnsperf's version, elements without attributes, ends of TOML's strings
+    r"Version \d[\w.]*|\s*(?:(?:\]\]>|</?[\w:-]+>|<!\[CDATA\[)+|(?:[\w.-]+[ \t]*=[ \t]*)?(?:\"{3}|'{3}))?\s*"
 )
 _CLEAR: Final = (_PAIR, _TIMED_NAME, _VALUES)
 _RULE: Final = re.compile(r"[\W_]*|(?:date|time|started)\b.*", re.IGNORECASE)
@@ -135,9 +139,11 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
     """
     found = [_words(report.within.title) for report in reports]
     if not any(found):
-        if all(report.line < 2 for report in reports):
+        text = unpack(data)[0]
+        first = text[:_LONGEST].decode("utf-8", "replace")
+        if not reports or (all(report.line < 2 for report in reports) and not _SAME_LINE.match(first)):
             return found
-        found = _above_each(unpack(data)[0], reports)
+        found = _above_each(text, reports)
         writers = [report.within.writer for report in reports]
         if len(counts := Counter(writers)) > 1 and min(counts.values()) > 1:  # each wrote several
             found = [
@@ -262,14 +268,16 @@ def _lines(text: bytes) -> list[bytes]:
 def _above(lines: Sequence[bytes]) -> list[str]:
     """Return what may tell of a report that begins in the last line, from below: the lines above, and its elements."""
     texts = (line[:_LONGEST].decode("utf-8", "replace") for line in reversed(lines))
-    told = map(_without_elements, chain(_ELEMENTS.findall(next(texts, ""))[:1], texts))
+    first = next(texts, "")
+    own = [first] if _SAME_LINE.match(first) else _ELEMENTS.findall(first)[:1]
+    told = map(_without_elements, chain(own, texts))
     return [*islice((line for line in told if not _FRAMING.fullmatch(line)), _ABOVE)] or [""]
 
 
 def _without_elements(line: str) -> str:
-    """Return a heading of HTML or Ansible as a title, and what the last attributes in a line of XML say as a name."""
-    if host := _ANSIBLE.fullmatch(line):
-        return f"== {host[1]}"
+    """Return a heading as a title, and what the last attributes in a line of XML say as a name."""
+    if title := _ANSIBLE.fullmatch(line) or _SAME_LINE.match(line):
+        return f"== {title[1]}"
     if heading := _HTML_HEADING.fullmatch(line):
         return f"{_HTML_MARKS[int(heading[1]) - 1] * 2} {heading[2]}"
     elements = _ELEMENT.findall(line)

@@ -641,8 +641,55 @@ servers_of_set_ups as (
 
 ),
 
+unread as (
+
+    select
+        runs.configuration_id,
+        {{ json_text('trials.details', 'unread') }} as said,
+        count(distinct trials.run_id) as runs,
+        min(trials.offered_rate) as lowest_rate,
+        max(trials.offered_rate) as highest_rate
+    from trials
+    inner join runs on trials.run_id = runs.run_id
+    where {{ json_text('trials.details', 'unread') }} is not null
+    group by all
+
+),
+
+-- Values that are no label of the repetition, and of which each was measured in about the same range of rates.
+unread_of_set_ups as (
+
+    select
+        unread.configuration_id,
+        count(*) as spellings,
+        min(unread.said) as one,
+        max(unread.said) as other
+    from unread
+    inner join configurations on unread.configuration_id = configurations.configuration_id
+    group by unread.configuration_id
+    having
+        count(*) > 1
+        and (max(unread.runs) > 1 or sum(unread.runs) <> max(configurations.runs))
+        and coalesce(
+            2 * (min(unread.highest_rate) - max(unread.lowest_rate))
+            >= max(unread.highest_rate) - min(unread.lowest_rate)
+            or bool_or({{ fits('unread.said', "'(?i)(^|[. _-])(backend|ha_mode|product|scenario|threading)='") }}),
+            true
+        )
+
+),
+
 configuration_findings as (
 
+    select
+        configuration_id,
+        'unread_keys' as finding,
+        'warning' as severity,
+        'Its sidecars say ' || cast(spellings as string) || ' different things in keys that no column has, among them '
+        || one || ' and ' || other || '. If these are several set-ups, their figures are mixed: name the key in '
+        || 'campaign.yaml, such as `sidecar_fields: {scenario: ' || split_part(one, '=', 1) || '}`.' as detail
+    from unread_of_set_ups
+    union all
     select
         configuration_id,
         'several_servers' as finding,

@@ -32,10 +32,14 @@ def known(*configs):
     return ServerConfigs(configs)
 
 
-def resolve(sidecar=None, *, path="a/1.txt", campaign=None, servers=None, facts=TEXT, alone=True, level=None):
+def resolve(
+    sidecar=None, *, path="a/1.txt", campaign=None, servers=None, facts=TEXT, alone=True, level=None, contrasts=()
+):
     read = Campaign.parse(campaign.encode()) if campaign else None
     beside = ("a/1.json", sidecar) if sidecar is not None else None
-    context = gather(path, "/data", read, servers or ServerConfigs(), beside, names=lambda: (None, level, (), ()))
+    context = gather(
+        path, "/data", read, servers or ServerConfigs(), beside, names=lambda: (None, level, (), contrasts)
+    )
     row = context.resolve(facts, alone=alone)
     return row, dict(row["context_sources"]), context
 
@@ -131,22 +135,10 @@ def test_sources_that_agree_in_other_words_do_not_conflict():
     assert row["conflicts"] == resolve({"product": "PowerDNS"}, path="pdns/1.txt")[0]["conflicts"] == []
 
 
-def test_vague_keys_count_if_their_values_are_clear():
-    row, _, _ = resolve({"product": "kea", "version": "2.6.1", "db": "MySQL"})
-    assert (row["product_version"], row["backend"]) == ("2.6.1", "mysql")
-    row, _, _ = resolve({"product": "kea", "version": 2, "db": "leases", "database": {}})
-    assert {"product_version", "backend"}.isdisjoint(row)
-
-
-def test_a_server_key_is_beaten_by_the_version_beside_it():
-    row, _, _ = resolve({"server": "v4", "kea_version": "2.2.0"})
-    assert (row["product"], row["product_version"], row["conflicts"]) == ("ISC Kea", "2.2.0", [])
-    row, _, _ = resolve({"server": "10.0.0.1", "product": "dnsmasq", "product_version": "2.90"})
-    assert (row["product"], row["product_version"], row["conflicts"]) == ("dnsmasq", "2.90", [])
-    row, _, _ = resolve({"server": "PowerDNS 4.7.3-2"})
-    assert (row["product"], row["product_version"]) == ("PowerDNS", "4.7.3")
-    row, _, _ = resolve({"server": "PowerDNS 4.7", "product_version": "4.7.3-2"})
-    assert row["product_version"] == "4.7.3-2"
+@pytest.mark.parametrize(("given", "expected"), CASES["told"])
+def test_what_is_around_a_report_tells(given, expected):
+    row, _, _ = resolve(**given | {"facts": TEXT | given.get("facts", {})})
+    assert {column: row.get(column) for column in expected} == expected
 
 
 CLEAN = {

@@ -80,6 +80,8 @@ def test_it_can_be_moved_and_worked_with(home, copy, tmp_path):
 
 
 def test_a_second_backup_copies_only_what_is_new(home, copy):
+    with pytest.raises(DroplineError, match="in the home"):
+        backup(home, home.root / "copy")
     backup(home, copy.root)
     before = {file: file.stat().st_ino for file in copy.lake.glob("files/*/*")}
     commit(home, "c")
