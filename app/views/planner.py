@@ -259,17 +259,17 @@ def _against_capacities(found: planner.Answer) -> alt.LayerChart:
 
 
 def _apart(known: pa.Table) -> tuple[pa.Table, int]:
-    """Return a few capacities to draw, the fastest first, and of how many; measured ones if there are."""
+    """Return a few capacities to draw, from the slowest up, and of how many; measured ones if there are."""
     rates = view_tables.rates(known).to_numpy()
     rated = rates > 0
     own = rated & pc.equal(known["origin"], "measured").to_numpy()
     part = own if own.any() else rated
     drawn: list[int] = []
-    lowest = math.inf
-    for place in np.argsort(-rates, kind="stable").tolist():
-        if part[place] and len(drawn) < MOST_DRAWN and lowest >= APART * rates[place]:
+    highest = 0.0
+    for place in np.argsort(rates, kind="stable").tolist():
+        if part[place] and len(drawn) < MOST_DRAWN and rates[place] >= APART * highest:
             drawn.append(place)
-            lowest = rates[place]
+            highest = rates[place]
     return known.take(np.array(drawn, np.int64)), int(part.sum())
 
 
