@@ -133,7 +133,10 @@ def cut(text: str, readers: Iterable[TextReader], line: int = 1) -> list[Piece]:
         else:
             begins.append((next((at for at, others in doubtful if others >= owners), place), owners))
             doubtful = []
-        doubtful = [*doubtful, (place, owners)] if len(owners) > 1 else []
+        if len(owners) > 1:
+            doubtful.append((place, owners))
+        else:
+            doubtful = []
     if not begins:
         return []
     ends = [*(place for place, _ in begins[1:]), len(text)]

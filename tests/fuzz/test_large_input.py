@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dropline.ingest.formats import dnsblast, draft, ixload, perfdhcp, text
+from dropline.ingest.formats import dnsblast, draft, ixload, perfdhcp, perfdhcp_lines, text
 
 MB = 1024 * 1024
 MAX_MEMORY_MB = 700
@@ -111,7 +111,7 @@ def test_large_file_is_read_or_refused_in_bounded_memory_and_time(name, tmp_path
 
 
 def test_values_of_a_report_are_kept_up_to_a_limit_and_the_rest_is_told(monkeypatch):
-    for module in (draft, perfdhcp):
+    for module in (draft, perfdhcp, perfdhcp_lines):
         monkeypatch.setattr(module, "MAX_SERIES", 10)
     (blasted,) = dnsblast.parse(STATUS * 100)
     (loaded,) = ixload.parse((CAPTURES / "spirent/ixload_HTTP_Client.csv").read_bytes())
