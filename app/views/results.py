@@ -193,8 +193,9 @@ def _panel(rows: Sequence[headlines.Row], known: int, kind: tuple[str, ...], com
     heading = f"{protocol or unit}: no set-up passes its first step"
     lead, certainty = "", headlines.at_first_step(drawn)
     if best is not None:
-        heading = headlines.headline(best, alone=len(drawn) == 1) + place.partition(",")[0]
-        lead, certainty = headlines.lead(best, drawn, compared), f"{headlines.certainty(best)} {certainty}"
+        heading = headlines.headline(best, alone=len(drawn) == 1)
+        measured = f" Measured on {best['testbed']}." if wording.is_known(best["testbed"]) else ""
+        lead, certainty = headlines.lead(best, drawn, compared), f"{headlines.certainty(best)}{measured} {certainty}"
     shown = pd.DataFrame(drawn)
     shown = shown.assign(
         row=shown["name"],
@@ -202,7 +203,7 @@ def _panel(rows: Sequence[headlines.Row], known: int, kind: tuple[str, ...], com
         rate=shown["rate"].where(shown["status"] != "exceeded_at_first_step"),
         shown=[headlines.figure(row) for row in drawn],
     )
-    of = f"{protocol or 'No protocol stated'}, {unit}: {_drawn_of(len(drawn), known, 'set-up')}{place}"
+    of = f"{protocol or unit}: {_drawn_of(len(drawn), known, 'set-up')}{place}"
     chart = panel.capacities(shown, unit, f"{of}, fastest first", panel.told(shown))
     return Panel("-".join(("panel", *kind)), heading, lead, certainty, chart, chart.with_frames(), drawn, best)
 

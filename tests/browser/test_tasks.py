@@ -30,7 +30,7 @@ def test_the_very_first_visit_may_be_any_page(chromium, serve_home, warehouse_ho
 
 def test_a_click_on_a_bar_leads_to_its_runs(watched):
     page = watched.go()
-    bars = watched.chart("DHCPv4, leases/s").locator(".mark-rect path")
+    bars = watched.chart("DHCPv4: 10 set-ups").locator(".mark-rect path")
     bars.nth(2).click()
     page.get_by_role("link", name="Compare with memfile, 1 thread").wait_for()
     page.get_by_role("link", name="Runs of postgresql, 1 thread").click()
@@ -42,7 +42,7 @@ def test_a_telephone_shows_the_answer_and_its_chart_without_scrolling(chromium, 
     with watch(chromium, address, viewport={"width": 390, "height": 844}) as watched:
         page = watched.go()
         assert page.get_by_role("heading", level=2).first.bounding_box()["y"] < 422
-        chart = watched.chart("DHCPv4, leases/s").bounding_box()
+        chart = watched.chart("DHCPv4: 10 set-ups").bounding_box()
         assert chart["y"] + chart["height"] <= 900
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
