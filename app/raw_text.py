@@ -31,11 +31,8 @@ def kept(home: Home, trial: Mapping[str, Any]) -> bytes | None:
     `trial` has campaign, source_path, source_sha256 and batch; an earlier batch may hold the bytes.
     """
     key = (trial["campaign"], trial["source_path"], trial["source_sha256"])
-    for file in _where(home, str(trial["batch"])):
-        content = _content(file, key)
-        if content is not None:
-            return content
-    return None
+    contents = (_content(file, key) for file in _where(home, str(trial["batch"])))
+    return next((content for content in contents if content is not None), None)
 
 
 def part(content: bytes, line: int | None) -> Part:

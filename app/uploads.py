@@ -3,8 +3,6 @@
 Files are stored only if the operator set DROPLINE_ALLOW_UPLOADS and an editor asks for it (`keep`, `take_in`).
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -13,13 +11,11 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dropline import trial_figures
 from dropline.app import sandbox
-
-if TYPE_CHECKING:
-    from dropline.paths import Home
+from dropline.paths import Home
 
 MOST_BYTES: Final = 16 * 2**20
 MOST_REPORTS: Final = 1000
@@ -34,7 +30,6 @@ _FIGURES: Final = (
     "source_line", "tool", "tool_version", "command", "protocol", "offered_rate", "rate_unit", "sent", "received",
     "dropped", "duration_s", "started_at", "completed", "warnings", "conflicts",
 )  # fmt: skip
-
 _COMPUTED: Final = (
     "achieved_rate", "loss_worst_exchange", "loss_packet", "loss_lease", "error_ratio", "is_unsustained",
 )  # fmt: skip
@@ -142,7 +137,7 @@ def look(file: Path) -> Row:
         "trials_in_all": len(found.trials),
         "rejects": [{key: each[key] for key in ("line", "reason", "hint")} for each in rejects[:MOST_REJECTS]],
         "rejects_in_all": len(rejects),
-        "lines": [list(line) for line in found.lines[:MOST_LINES]],
+        "lines": found.lines[:MOST_LINES],
         "lines_in_all": len(found.lines),
     }
 

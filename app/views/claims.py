@@ -12,10 +12,7 @@ from dropline.app import links, queries, query_log, view_tables, widgets, wordin
 from dropline.app.charts import counts
 from dropline.app.warehouse import Warehouse
 
-VERDICTS = {
-    "verdict": "Rule",
-    "reviewed_verdict": "Maintainers",
-}
+VERDICTS = {"verdict": "Rule", "reviewed_verdict": "Maintainers"}
 
 
 def main() -> None:
@@ -47,10 +44,6 @@ def main() -> None:
         _show_claim(warehouse, shown.iloc[place].to_dict())
 
 
-def _verdicts(values: pd.Series[str]) -> dict[str, str]:
-    return {each: text for each, text in wording.CLAIM_VERDICTS.items() if each in set(values)}
-
-
 def _agree(claims: pd.DataFrame) -> pd.Series[bool]:
     """Return per claim whether the maintainers agree with the rule, as docs/explanation/claims.md counts it."""
     alike = {("holds", "holds_with_caveat"), ("overstated", "does_not_hold"), ("understated", "does_not_hold")}
@@ -60,12 +53,10 @@ def _agree(claims: pd.DataFrame) -> pd.Series[bool]:
 
 def _draw_verdicts(claims: pd.DataFrame, asked: Collection[str]) -> None:
     times = claims["verdict"].value_counts()
-    bars = [{"kind": text, "count": int(times[each])} for each, text in _verdicts(claims["verdict"]).items()]
-    widgets.chart(
-        counts.by_kind(pd.DataFrame(bars), "Claims by the verdict of the rule", "Computed from the figures", "Claims"),
-        "verdicts",
-        asked,
-    )
+    bars = [{"kind": text, "count": times[each]} for each, text in wording.CLAIM_VERDICTS.items() if each in times]
+    finding = "Claims by the verdict of the rule"
+    drawn = counts.by_kind(pd.DataFrame(bars), finding, "Computed from the figures", "Claims")
+    widgets.chart(drawn, "verdicts", asked)
 
 
 def _choose_claim(claims: pd.DataFrame) -> int | None:
@@ -100,12 +91,9 @@ def _recomputed(claim: Mapping[str, Any]) -> str:
 
 def _span(low: float | None, high: float | None, unit: str | None) -> str:
     """Return the known ends of a range with their unit; empty if there are none."""
-    ends = dict.fromkeys(_figure(each) for each in (low, high) if wording.is_known(each))
+    known = [each for each in (low, high) if wording.is_known(each)]
+    ends = dict.fromkeys(f"{each:,.0f}" if abs(each) >= 1000 else f"{each:.4g}" for each in known)
     return f"{' to '.join(ends)} {unit or ''}".strip() if ends else ""
-
-
-def _figure(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def _cases(claim: Mapping[str, Any]) -> str:
@@ -139,17 +127,11 @@ def _show_claim(warehouse: Warehouse, claim: Mapping[str, Any]) -> None:
     }
     known = {name: text for name, text in facts.items() if wording.is_known(text) and text}
     st.markdown("\n".join(f"- **{name}:** {wording.plain(text)}" for name, text in known.items()))
-    if steps := _steps(claim["arithmetic"]):
+    if wording.is_known(claim["arithmetic"]):  # "1 of 6 agree ...: lowest 1.62 = 18977 / 11686; highest ..."
+        steps = claim["arithmetic"].split(": ", 1)[-1].split("; ")
         st.code("\n".join(steps), language=None, wrap_lines=True)
     links.to_source(claim["source_url"])
     _show_figures(warehouse, str(claim["claim_id"]))
-
-
-def _steps(arithmetic: str | None) -> list[str]:
-    """Return the arithmetic line by line: "1 of 6 agree ...: lowest 1.62 = 18977 / 11686; highest ..."."""
-    if not wording.is_known(arithmetic):
-        return []
-    return arithmetic.split(": ", 1)[-1].split("; ")
 
 
 def _show_figures(warehouse: Warehouse, claim_id: str) -> None:

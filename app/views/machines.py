@@ -1,7 +1,6 @@
 """Page Machines: which hardware and server configurations were measured, and how do two differ?"""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -10,8 +9,7 @@ from dropline.app import queries, view_tables, widgets, wording
 from dropline.app.warehouse import Warehouse
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """Hosts or server configurations, which the page shows alike."""
 
     word: str
@@ -144,14 +142,10 @@ def _show(warehouse: Warehouse, kind: Kind, rows: pd.DataFrame, listed: pd.DataF
 def _show_facts(facts: pd.DataFrame, label: str) -> None:
     st.header(wording.plain(label))
     st.caption(f"{len(facts):,} facts")
+    items = view_tables.texts(facts, _named, "aspect", "item")
+    named = facts.assign(item=items, value=view_tables.texts(facts, _value, "item", "value_a"))
     widgets.table(
-        view_tables.headed(
-            facts.assign(
-                item=view_tables.texts(facts, _named, "aspect", "item"),
-                value=view_tables.texts(facts, _value, "item", "value_a"),
-            ),
-            "aspect item value",
-        ).dropna(axis="columns", how="all"),
+        view_tables.headed(named, "aspect item value").dropna(axis="columns", how="all"),
         alt=f"Everything known about {label}",
         key="facts",
         config={"Value": st.column_config.TextColumn(width="large")},
@@ -170,10 +164,8 @@ def _show_differences(facts: pd.DataFrame, a: str, b: str) -> None:
     shown = differing.sort_values("grade", key=lambda grades: grades.map(ranks), kind="stable")
     if shown.empty:
         return
-    shown = shown.assign(
-        absent=shown["may_be_absent"].map({True: "not set", False: wording.NOT_STATED}),
-        grade=shown["grade"].map(wording.ITEM_GRADES),
-    )
+    absent = shown["may_be_absent"].map({True: "not set", False: wording.NOT_STATED})
+    shown = shown.assign(absent=absent, grade=shown["grade"].map(wording.ITEM_GRADES))
     sides = {side: view_tables.texts(shown, _value, "item", side, "absent") for side in ("value_a", "value_b")}
     widgets.table(
         view_tables.headed(
