@@ -185,6 +185,15 @@ def _follow_address(key: str, options: Mapping[str, str]) -> None:
             st.warning(f"The address asks for {wording.plain(gone)}, which is not in this warehouse (any more).")
 
 
+def show_tabs(drawn: Mapping[str, Callable[[], None]], default: str | None = None) -> None:
+    """Show tabs by their names, and draw the open one, which the URL names; else it is `default`, or the first."""
+    tabs = st.tabs([*drawn], default=default, key="tab", on_change="rerun", bind="query-params")
+    for tab, draw in zip(tabs, drawn.values(), strict=True):
+        with tab:
+            if tab.open:
+                draw()
+
+
 def reserved(pixels: int, *, horizontal: bool = False) -> DeltaGenerator:
     """Return a container of this minimum height even while empty, so that nothing below jumps."""
     row = st.container(horizontal=True, horizontal_alignment="right", gap=None)  # the space stays where it is

@@ -1,5 +1,6 @@
 """Page Machines: which hardware and server configurations were measured, and how do two differ?"""
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -51,16 +52,7 @@ def main() -> None:
     """Draw the page."""
     st.title("Machines")
     warehouse = widgets.warehouse_or_stop()
-    hosts, servers = st.tabs(["Hosts", "Server configurations"], key="tab", on_change="rerun", bind="query-params")
-    with hosts:
-        if hosts.open:
-            rows = queries.ask(warehouse, "machines_hosts").to_pandas()
-            st.markdown(f"**{_answer(rows)}**")
-            _show(warehouse, HOST, rows, _hosts(rows))
-    with servers:
-        if servers.open:
-            rows = queries.ask(warehouse, "machines_server_configurations").to_pandas()
-            _show(warehouse, SERVER, rows, _servers(rows))
+    widgets.show_tabs({"Hosts": partial(_hosts, warehouse), "Server configurations": partial(_servers, warehouse)})
 
 
 def _answer(rows: pd.DataFrame) -> str:
@@ -82,18 +74,22 @@ def _described(host: pd.Series) -> str:
     return wording.plain(", ".join(known) or host["name"])
 
 
-def _hosts(rows: pd.DataFrame) -> pd.DataFrame:
+def _hosts(warehouse: Warehouse) -> None:
+    rows = queries.ask(warehouse, "machines_hosts").to_pandas()
+    st.markdown(f"**{_answer(rows)}**")
     systems = [" ".join(filter(wording.is_known, each)) for each in rows[["os_name", "os_version"]].values.tolist()]
-    return view_tables.headed(
+    listed = view_tables.headed(
         rows.assign(memory_bytes=rows["memory_bytes"] / 2**30, system=systems),
         f"name origin campaign {' '.join(HARDWARE)} disks system kernel virtualisation runs",
         name="Host",
         **HARDWARE,
-    ).dropna(axis="columns", how="all")
+    )
+    _show(warehouse, HOST, rows, listed)
 
 
-def _servers(rows: pd.DataFrame) -> pd.DataFrame:
-    return view_tables.headed(
+def _servers(warehouse: Warehouse) -> None:
+    rows = queries.ask(warehouse, "machines_server_configurations").to_pandas()
+    listed = view_tables.headed(
         rows,
         "source_path campaign product product_version protocol backend threading threads packet_queue_size ha_mode "
         "ha_server_name subnets pool_addresses reservations valid_lifetime_s runs",
@@ -102,7 +98,8 @@ def _servers(rows: pd.DataFrame) -> pd.DataFrame:
         ha_server_name="Partner",
         pool_addresses="Addresses",
         valid_lifetime_s="Lease",
-    ).dropna(axis="columns", how="all")
+    )
+    _show(warehouse, SERVER, rows, listed)
 
 
 COLUMNS = {
@@ -120,7 +117,8 @@ def _show(warehouse: Warehouse, kind: Kind, rows: pd.DataFrame, listed: pd.DataF
     if rows.empty:
         st.info(kind.without)
         return
-    widgets.table(listed, alt=f"Every known {kind.word}", key=f"{kind.key}-list", config=COLUMNS)
+    known = listed.dropna(axis="columns", how="all")
+    widgets.table(known, alt=f"Every known {kind.word}", key=f"{kind.key}-list", config=COLUMNS)
     labels = dict(zip(rows[kind.key], rows["label"], strict=True))
     left, right = st.columns(2)
     one, other = kind.key.removesuffix("_id"), f"{kind.key.removesuffix('_id')}_b"
