@@ -222,8 +222,7 @@ def _read(file: Path) -> dict[str, dict[str, Any]]:
 def cookie_secret(home: Home) -> str:
     """Return the key that signs cookies, created once per home, for our user only; deleting it ends all sign-ins.
 
-    Raises:
-        DroplineError: others may read it, or it cannot be created.
+    Raise DroplineError if others may read it, or it cannot be created.
     """
     file = home.root / "cookie-secret"
     try:

@@ -22,14 +22,7 @@ def place(view: str, title: str, icon: str, visibility: Literal["visible", "hidd
 def search() -> None:
     """Show a search field for everything; the page Runs, which has the same field, shows the matches."""
     with st.container(key="everywhere"):
-        asked = st.text_input(
-            "Search everything",
-            key="everywhere-words",
-            type="search",
-            icon=":material/search:",
-            placeholder="Search",
-            label_visibility="collapsed",
-        )
+        asked = widgets.search("Search everything", "everywhere-words", "Search", label_visibility="collapsed")
     if asked:
         st.switch_page(runs, query_params={"search": asked})
 

@@ -164,10 +164,8 @@ def in_words(error: ValueError) -> str:
 def lps_needed(connection: duckdb.DuckDBPyConnection, inputs: Mapping[str, float]) -> dict[str, float]:
     """Return the columns of `lps_needed` by name: loads in leases and messages per second, and waiting clients.
 
-    Any connection will do that has the function: a warehouse, or `blank()`. Omitted inputs take their defaults.
-
-    Raises:
-        ValueError: an input is unknown, beyond its limits, or out of order with another.
+    Any connection will do that has the function: a warehouse, or `blank()`. Omitted inputs take their defaults. Raise
+    ValueError if an input is unknown, beyond its limits, or out of order with another.
     """
     import duckdb
 
@@ -379,10 +377,7 @@ class Answer:
 
     @cached_property
     def candidates(self) -> pa.Table | None:
-        """All configurations, most head-room first, in the columns of `planner_configurations.sql`.
-
-        None without a warehouse.
-        """
+        """All configurations, most head-room first, as in `planner_configurations.sql`; None without a warehouse."""
         from dropline.app.queries import ask
 
         need = {"needed_lps": self.loads["needed_lps"], "protocol": self.protocol}
@@ -404,10 +399,7 @@ def answer(
     """Compute the need; the answer computes the course after the event, and the configurations that meet the need.
 
     The server after the event gives `measured_lps`, by default the capacity of `setup`, or the need; under overload it
-    behaves like `setup`. `calculator` is an earlier result of `blank`.
-
-    Raises:
-        ValueError: as `lps_needed`.
+    behaves like `setup`. `calculator` is an earlier result of `blank`. Raise ValueError as `lps_needed`.
     """
     values, calculator = complete(inputs), calculator or blank()
     loads = lps_needed(calculator, values)
@@ -552,20 +544,18 @@ def as_text(found: Answer) -> str:
     names = [name for name in LOADS if name == "needed_lps" or (loads[name] and name not in hidden)]
     shown = [(loads[name], *LOADS[name]) for name in names]
     given = [f"{name} {_figure(value)}" for name, value in found.inputs.items() if value != BY_NAME[name].default]
-    after = [course_in_words(found), *events_in_words(loads)] if found.measured_lps > 0 else []
     template = jinja2.Template(Path(__file__).with_name("needs.txt").read_text("utf-8"), trim_blocks=True)
-    told = {"shown": shown, "given": given, "after": after, "inputs": BY_NAME, "enough": headline(found)[-1]}
+    told = {"shown": shown, "given": given, "after": _after(found), "inputs": BY_NAME, "enough": headline(found)[-1]}
     return template.render(found=found, figure=_figure, amount=amount, **told)
 
 
 def as_markdown(found: Answer) -> str:
     """Return an answer as Markdown: sentences, inputs, parts, and configurations that meet the need."""
-    sections = [("Inputs", _given(found)), ("How it adds up", _loads(found))]
+    sections = {"Inputs": _given(found), "How it adds up": _loads(found)}
     if found.configurations:
-        sections.append((f"{found.protocol} configurations, most head-room first", _configurations(found)))
-    after = [course_in_words(found), *events_in_words(found.loads)]
-    texts = ["# Leases per second needed", *headline(found), *(after if found.measured_lps > 0 else [])]
-    for name, rows in sections:
+        sections[f"{found.protocol} configurations, most head-room first"] = _configurations(found)
+    texts = ["# Leases per second needed", *headline(found), *_after(found)]
+    for name, rows in sections.items():
         texts += [f"## {name}", _exported(rows, "markdown").strip()]
     return "\n\n".join(texts) + "\n"
 
@@ -582,6 +572,10 @@ def as_csv(found: Answer) -> str:
         for row in table
     ]
     return _exported(rows, "csv")
+
+
+def _after(found: Answer) -> list[str]:
+    return [course_in_words(found), *events_in_words(found.loads)] if found.measured_lps > 0 else []
 
 
 def _given(found: Answer) -> list[dict[str, Any]]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import warnings
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import duckdb
@@ -15,9 +17,6 @@ from dropline.errors import DroplineError
 from dropline.quoting import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
     import pyarrow as pa
 
 Limits = dict[str, str]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -36,7 +36,11 @@ def main() -> None:
     checked = f"{holding} of {len(shown) - open_ones} checkable claims hold"
     agreed = f"rule and maintainers agree on {_agree(shown).sum()} of {len(shown)}"
     answer.header(f"{checked}; {agreed}", anchor=False)
-    _draw_verdicts(shown, asked)
+    times = shown["verdict"].value_counts()
+    bars = [{"kind": text, "count": times[each]} for each, text in wording.CLAIM_VERDICTS.items() if each in times]
+    finding = "Claims by the verdict of the rule"
+    drawn = counts.by_kind(pd.DataFrame(bars), finding, "Computed from the figures", "Claims")
+    widgets.chart(drawn, "verdicts", asked)
     place = _choose_claim(shown)
     if place is None:
         st.info("Choose a claim in the table to see its arithmetic and its figures.", icon=":material/touch_app:")
@@ -51,22 +55,13 @@ def _agree(claims: pd.DataFrame) -> pd.Series[bool]:
     return pd.Series([rule == review or (rule, review) in alike for rule, review in pairs], index=claims.index)
 
 
-def _draw_verdicts(claims: pd.DataFrame, asked: Collection[str]) -> None:
-    times = claims["verdict"].value_counts()
-    bars = [{"kind": text, "count": times[each]} for each, text in wording.CLAIM_VERDICTS.items() if each in times]
-    finding = "Claims by the verdict of the rule"
-    drawn = counts.by_kind(pd.DataFrame(bars), finding, "Computed from the figures", "Claims")
-    widgets.chart(drawn, "verdicts", asked)
-
-
 def _choose_claim(claims: pd.DataFrame) -> int | None:
     rows = claims.to_dict("records")
+    shown = {name: [of(row) for row in rows] for name, of in COMPUTED.items()}
+    shown |= {name: claims[name].map(wording.CLAIM_VERDICTS).tolist() for name in VERDICTS}
     return widgets.choose_row(
         view_tables.headed(
-            claims.assign(
-                **{name: [of(row) for row in rows] for name, of in COMPUTED.items()},
-                **{name: claims[name].map(wording.CLAIM_VERDICTS) for name in VERDICTS},
-            ),
+            claims.assign(**shown),
             f"claim_id statement {' '.join(COMPUTED)} {' '.join(VERDICTS)} source_title publisher",
             claim_id="Claim",
             source_title="Source",

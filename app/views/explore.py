@@ -29,21 +29,15 @@ def main() -> None:
     answer = widgets.reserved(widgets.HEADER_PIXELS)
     left, right = st.columns([3, 1])
     with left:
-        search = st.text_input(
-            "Search",
-            key="search",
-            bind="query-params",
-            type="search",
-            icon=":material/search:",
-            placeholder="words in names, campaigns, methods, testbeds, findings",
-            help="Finds set-ups with all of the words, and machines, campaigns and runs with that name.",
-        )
+        placeholder = "words in names, campaigns, methods, testbeds, findings"
+        told = "Finds set-ups with all of the words, and machines, campaigns and runs with that name."
+        search = widgets.search("Search", "search", placeholder, bind="query-params", help=told)
     with right:
         goal = goals.choose(warehouse)
     known = explore.Configurations(warehouse, goal)
     _begin(known.values["origin"])
     chosen, below = _choose_facets(known.values)
-    found = known.search(search or "", chosen)
+    found = known.search(search, chosen)
     with answer:
         _answer(found, partial(queries.compared, warehouse, goal))
     # below the choices, as a count within an option's text would change the option
@@ -142,7 +136,7 @@ def _choose_configurations(frame: pd.DataFrame, matches: int) -> list[int]:
 
 
 def _within(goal: str | None, limit: float | None, basis: str | None) -> str | None:
-    return wording.loss_goal(goal, limit, basis) if goal is not None and wording.is_known(goal) else None
+    return wording.loss_goal(goal, limit, basis) if wording.is_known(goal) else None
 
 
 def _lead_on(warehouse: Warehouse, chosen: pd.DataFrame, goal: str | None) -> None:

@@ -160,25 +160,12 @@ def _in_words(pair: dict[str, Any]) -> str:
 
 def _ask(parameter: planner.Parameter, answer: DeltaGenerator, width: int | Literal["stretch"] = "stretch") -> float:
     """Ask for one input; the answer says so if it cannot be read, and takes the default."""
+    label = parameter.label
+    shared: dict[str, Any] = {"key": parameter.name, "help": parameter.help, "bind": "query-params"}
     if parameter.unit == "version":
-        chosen = st.segmented_control(
-            parameter.label,
-            [4, 6],
-            default=int(parameter.default),
-            required=True,
-            key=parameter.name,
-            help=parameter.help,
-            bind="query-params",
-        )
+        chosen = st.segmented_control(label, [4, 6], default=int(parameter.default), required=True, **shared)
         return chosen or parameter.default  # an address may name none: `?ip_version=`
-    text = st.text_input(
-        parameter.label,
-        value=planner.written(parameter.name, parameter.default),
-        key=parameter.name,
-        help=parameter.help,
-        bind="query-params",
-        width=width,
-    )
+    text = st.text_input(label, value=planner.written(parameter.name, parameter.default), width=width, **shared)
     try:
         value = planner.parsed(parameter.name, text or "0")
     except ValueError as error:
