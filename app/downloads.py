@@ -1,7 +1,4 @@
-"""Menu below a chart: its data as CSV and Parquet, its image as SVG, and the SQL behind it.
-
-The chart's own tool bar gives the image as PNG.
-"""
+"""Menu below a chart: its data, the SQL behind it, and its image as SVG; the chart's own tool bar gives it as PNG."""
 
 import re
 from collections.abc import Callable, Collection, Sequence

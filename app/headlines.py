@@ -115,10 +115,7 @@ def _holds(row: Row) -> bool:
 
 
 def headline(best: Row, *, alone: bool) -> str:
-    """Return the fastest set-up and its capacity, as a sentence without a verb.
-
-    If it is `alone`, its name adds nothing to its product's.
-    """
+    """Return the fastest set-up and its capacity, without a verb; `alone`, its name adds nothing to its product's."""
     name = f"{best['name']}, "
     shared = [str(each) for each in (best["product"], best["product_version"]) if wording.is_known(each)]
     for each in shared:

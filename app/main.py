@@ -53,11 +53,8 @@ WITHIN = (
     {compare: "Set-ups", versions: "Versions", speedups: "Speed-ups"},
     {runs: "All set-ups", run: "One run", trends: "Trends"},
 )
-
-
-page = st.navigation(
-    {"": [results, compare, runs, plan, sql, versions, speedups, run, trends], "Data": data}, position="top"
-)
+analysis = [results, compare, runs, plan, sql, versions, speedups, run, trends]
+page = st.navigation({"": analysis, "Data": data}, position="top")
 st.set_page_config(page_title=f"{page.title} - Dropline")
 for beside in WITHIN:
     if page in beside:

@@ -490,10 +490,7 @@ def _recovery_s(found: Answer) -> float:
 
 
 def demand(found: Answer) -> list[tuple[float, float]]:
-    """Return steps of the need until the lease ends: seconds after the event, and leases per second from then on.
-
-    Each load lasts as long as planned; the allowances raise all loads.
-    """
+    """Return steps of the need until the lease ends: seconds after the event, and leases per second from then on."""
     values, loads = found.inputs, found.loads
     recovery_s = _recovery_s(found)
     wave_s = max(values["boot_window_s"] * bool(loads["boot_wave_lps"]), recovery_s)
@@ -505,7 +502,7 @@ def demand(found: Answer) -> list[tuple[float, float]]:
         (loads["t1_s"], loads["t1_s"] + wave_s, loads["echo_lps"]),
     ]
     ends = (edge for begin, end, lps in stretches for edge in (begin, end) if lps and 1 < edge < end_s)
-    allowance = loads["needed_lps"] / loads["peak_lps"] if loads["peak_lps"] else 1
+    allowance = loads["needed_lps"] / loads["peak_lps"] if loads["peak_lps"] else 1  # raises all loads
     return [
         (at, allowance * (loads["steady_lps"] + sum(lps for begin, end, lps in stretches if begin <= at < end)))
         for at in sorted({1.0, end_s, *ends})

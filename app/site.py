@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import jinja2
 import pandas as pd
@@ -35,8 +35,7 @@ _DIRECTIVE: Final = re.compile(r"(?<!\\):(?:[a-z-]+\[([^\]]*)\]|material/\w+:)")
 _MARKDOWN: Final = MarkdownIt("commonmark", {"html": False})
 
 
-@dataclass(frozen=True)
-class Page:
+class Page(NamedTuple):
     """A page of the site: its file, its title, and the app's views on it with their addresses."""
 
     file: str
@@ -126,9 +125,7 @@ _ELEMENTS: Final[dict[str, Callable[[Writer, Any], Markup]]] = {
 def publish(home: Home, folder: Path, say: Callable[[str], None] = print) -> None:
     """Write the site of a home into a folder that is new, empty, or holds an earlier site.
 
-    Raises:
-        DroplineError: the folder holds other files, or a page cannot be drawn.
-        WarehouseError: there is no warehouse.
+    Raise WarehouseError without a warehouse, DroplineError if the folder holds other files or a page cannot be drawn.
     """
     import vl_convert
 

@@ -47,11 +47,8 @@ def explain(name: str, data: bytes) -> Row:
 
     The keys are kind and why (as text), left_alone, trials (columns of schema.TRIALS, and `trial_figures`; the first
     `MOST_REPORTS`), rejects (line, reason, hint; the first `MOST_REJECTS`), lines ([number, text, kind]; the first
-    `MOST_LINES`), and trials_in_all, rejects_in_all, lines_in_all.
-
-    Raises:
-        Refused: the file cannot be examined.
-        TooMuch: reading it took too long or too much memory.
+    `MOST_LINES`), and trials_in_all, rejects_in_all, lines_in_all. Raise Refused if the file cannot be examined,
+    TooMuch if that took too long or too much memory.
     """
     if len(data) > MOST_BYTES:
         raise sandbox.Refused(
@@ -88,11 +85,8 @@ def keep(home: Home, name: str, data: bytes) -> Path:
 def take_in(home: Home) -> str:
     """Ingest the stored files as campaign `uploads` in a subprocess, and return its output.
 
-    Skip files ingested before. The subprocess is the command line, so that the app never writes to a lake.
-
-    Raises:
-        Refused: nothing was ingested; the text says why.
-        TooMuch: it took longer than `INGEST_S`.
+    Skip files ingested before. The subprocess is the command line, so that the app never writes to a lake. Raise
+    Refused, whose text says why, if nothing was ingested; TooMuch if it took longer than `INGEST_S`.
     """
     command = [sys.executable, "-m", "dropline", "--home", str(home.root), "ingest", str(home.root / "uploads")]
     environment = {"PYTHONUTF8": "1", "TZ": "UTC"}  # nothing of the app's environment, which may hold secrets

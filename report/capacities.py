@@ -16,12 +16,9 @@ MARKS: Final = {"warn": " ⚠", "suspect": " ✖"}
 def figures(scope: Scope) -> list[Row]:
     """Return one capacity per configuration, at its unit's usual loss goal if available, with `sign` and `shown`."""
     headline = printable(queries.ask(scope.warehouse, "capacities", configuration_ids=scope.ids, loss_goal=None))
-    have = {row["configuration_id"] for row in headline}
-    others = [
-        row
-        for row in printable(queries.ask(scope.warehouse, "other_rates"))
-        if row["configuration_id"] in scope.labels and row["configuration_id"] not in have
-    ]
+    lacking = scope.labels.keys() - {row["configuration_id"] for row in headline}
+    other_rates = printable(queries.ask(scope.warehouse, "other_rates"))
+    others = [row for row in other_rates if row["configuration_id"] in lacking]
     found = []
     for row in [*headline, *others]:
         sign = wording.bound(row["status"], row["qualifier"])

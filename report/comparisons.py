@@ -28,9 +28,8 @@ def pairs(scope: Scope, figures: Sequence[Row]) -> list[Row]:
 
 
 def _compared(row: Row, baseline: Row, treatment: Row) -> Row:
-    threads = (
-        f"{row['threading']} ×{row['threads']}" if row["threading"] == "multi" and row["threads"] else row["threading"]
-    )
+    several = f" ×{row['threads']}" if row["threading"] == "multi" and row["threads"] else ""
+    threads = row["threading"] and f"{row['threading']}{several}"
     dimensions = {"backend": row["backend"], "threading": threads, "ha_mode": row["ha_mode"]}
     kept = (value for name, value in dimensions.items() if name != row["factor"] and value != "none")
     return {

@@ -63,11 +63,7 @@ def main() -> None:
 
 @st.fragment  # another limit changes nothing below it
 def _compare(
-    warehouse: Warehouse,
-    chosen: list[str],
-    labels: Mapping[str, str],
-    facts: pa.Table,
-    differing: Mapping[str, pd.DataFrame],
+    warehouse: Warehouse, chosen: list[str], labels: dict[str, str], facts: pa.Table, differing: dict[str, pd.DataFrame]
 ) -> None:
     """Let the visitor choose a limit, and compare the configurations at it; the answer is above the fields."""
     answer = st.container()
@@ -323,7 +319,7 @@ def _draw_ramps(
         return
     steps = steps.assign(
         label=steps["configuration_id"].map(dict(labels)),
-        line=[_line(*each) for each in zip(steps["run_id"], steps["repetition"], strict=True)],
+        line=view_tables.texts(steps, _line, "run_id", "repetition"),
         backend=[backends[labels[each]] for each in steps["configuration_id"]],
     )
     drawn = ramp.loss_over_rate(
