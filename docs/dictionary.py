@@ -53,12 +53,11 @@ def _described(file: Path) -> dict[str, Any]:
 
 def _quoted(text: str) -> str:
     """Return `text` for the inside of a double-quoted YAML scalar, in which the calls of doc() stand."""
-    return " ".join(text.split()).replace("\\", "\\\\").replace('"', '\\"')
+    return _one_line(text).replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _grain(table: dict[str, Any]) -> str:
-    first = re.split(r"[:;.]\s", _one_line(table["description"]) + " ", maxsplit=1)[0]
-    return first.removeprefix("One row per ")
+    return re.split(r"[:;.]\s", _one_line(table["description"]) + " ", maxsplit=1)[0].removeprefix("One row per ")
 
 
 def _section(table: dict[str, Any]) -> str:

@@ -82,8 +82,7 @@ def _cell(rows: Sequence[Row]) -> Cell:
 
 def spread(row: Row) -> str:
     """Return range and runs of a figure, e.g. `bracket 8,288 to 9,750; 3 of 5 runs`; empty for published ones."""
-    interval = _range(row)
-    return "; ".join(filter(None, (interval.removeprefix("-"), _runs(row))))
+    return "; ".join(filter(None, (_range(row).removeprefix("-"), _runs(row))))
 
 
 def _range(row: Row) -> str:

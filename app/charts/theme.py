@@ -118,16 +118,9 @@ def told_apart(backends: Mapping[str, str | None]) -> dict[str, str]:
 def backend_legend(backends: Iterable[Any]) -> alt.Color:
     """Return the colour encoding of the field `backend`, with a legend on top where there are several."""
     scale = backend_scale(backends)
-    legend = alt.Legend(
-        orient="top",
-        symbolOpacity=1,
-        symbolType="circle",
-        symbolStrokeWidth=2,
-        columns=LEGEND_COLUMNS,
-        labelExpr="datum.label || 'not stated'",
-    )
-    shown = legend if len(scale.domain) > 1 else None
-    return alt.Color("backend:N", scale=scale, title="Backend", legend=shown)
+    symbols = {"symbolOpacity": 1, "symbolType": "circle", "symbolStrokeWidth": 2}
+    legend = alt.Legend(orient="top", **symbols, columns=LEGEND_COLUMNS, labelExpr="datum.label || 'not stated'")
+    return alt.Color("backend:N", scale=scale, title="Backend", legend=legend if len(scale.domain) > 1 else None)
 
 
 def value_axis(ticks: int = 7) -> alt.Axis:

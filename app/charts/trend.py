@@ -33,14 +33,12 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str) -> alt.La
         *theme.tips(product_version="Version", changed="Also changed", shown_change="Change of level"),
     ]
     base = alt.Chart(points)
+    shapes = alt.Scale(domain=list(KINDS), range=["circle", "triangle-down", "triangle-up", "diamond"])
+    legend = alt.Legend(orient="top", title=None, values=kinds) if kinds != ["run"] else None
     dots = base.mark_point(size=60, filled=True, color=colour).encode(
         x=x,
         y=y,
-        shape=alt.Shape(
-            "kind:N",
-            scale=alt.Scale(domain=list(KINDS), range=["circle", "triangle-down", "triangle-up", "diamond"]),
-            legend=alt.Legend(orient="top", title=None, values=kinds) if kinds != ["run"] else None,
-        ),
+        shape=alt.Shape("kind:N", scale=shapes, legend=legend),
         opacity=alt.OpacityValue(0.45, condition={"test": "datum.kind == 'run'", "value": 0.9}),
         tooltip=tooltip,
     )
@@ -63,5 +61,4 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str) -> alt.La
         "dotted: version or set-up changes": (points["changed"] != "").any(),
     }
     told = ["Dot: rate at the limit; faint line: its range", *(text for text, is_there in marks.items() if is_there)]
-    finding = f"{wording.plural(len(points), 'run')} in order of time"
-    return theme.titled(layers, finding, "; ".join(told), _HEIGHT)
+    return theme.titled(layers, f"{wording.plural(len(points), 'run')} in order of time", "; ".join(told), _HEIGHT)

@@ -293,12 +293,9 @@ def _show_response_times(warehouse: Warehouse, trial: pd.Series[Any], key: Mappi
         st.info(f"No distribution of response times{records}. {below}", icon=":material/info:")
     if times.empty:
         return
-    widgets.table(
-        times.rename_axis("Source").reset_index(),
-        alt="Response times in milliseconds, of the generator and of probes",
-        key="times",
-        config={name: st.column_config.NumberColumn(f"{name} (ms)", format="%.3f") for name in times.columns},
-    )
+    alt = "Response times in milliseconds, of the generator and of probes"
+    config = {name: st.column_config.NumberColumn(f"{name} (ms)", format="%.3f") for name in times.columns}
+    widgets.table(times.rename_axis("Source").reset_index(), alt=alt, key="times", config=config)
 
 
 def _show_counters(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
