@@ -176,20 +176,19 @@ def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
     with left:
         goal = widgets.choose_one("Loss goal", "goal", {**texts, OWN: OWN}, on_change=apply_goal) or first["loss_goal"]
     unlimited = goal in goals and goals[goal]["loss_limit"] is None
-    with right:
-        percent = st.number_input(
-            "Limit (%)",
-            min_value=0.0,
-            max_value=100.0,
-            value=_percent(first["loss_limit"]),
-            step=0.1,
-            format="%g",
-            key="limit",
-            bind="query-params",
-            on_change=partial(_find_goal, goals),
-            disabled=unlimited,
-            help="How much may be lost. Type it, step it, or drag the line in the curves below: all else follows.",
-        )
+    percent = right.number_input(
+        "Limit (%)",
+        min_value=0.0,
+        max_value=100.0,
+        value=_percent(first["loss_limit"]),
+        step=0.1,
+        format="%g",
+        key="limit",
+        bind="query-params",
+        on_change=partial(_find_goal, goals),
+        disabled=unlimited,
+        help="How much may be lost. Type it, step it, or drag the line in the curves below: all else follows.",
+    )
     if unlimited:
         return Limit(None, first["loss_basis"], goal)
     ratio = _ratio(percent)

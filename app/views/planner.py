@@ -183,17 +183,16 @@ def _unseen(parameter: planner.Parameter) -> float:
 def _ask_server(ip_version: float) -> tuple[float | None, planner.Measured | None]:
     """Ask for the speed of the server whose course after the event is drawn."""
     left, right = st.columns(2)
-    with left:
-        typed = st.number_input(
-            "Your server: measured leases per second",
-            min_value=0.0,
-            value=0.0,
-            step=1.0,
-            format="%g",
-            key="measured_lps",
-            help="0: just what is needed. The relay, HA and utilisation ratios reduce it.",
-            bind="query-params",
-        )
+    typed = left.number_input(
+        "Your server: measured leases per second",
+        min_value=0.0,
+        value=0.0,
+        step=1.0,
+        format="%g",
+        key="measured_lps",
+        help="0: just what is needed. The relay, HA and utilisation ratios reduce it.",
+        bind="query-params",
+    )
     with right:
         setup = _choose_setup(ip_version)
     return typed or None, setup
