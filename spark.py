@@ -53,7 +53,8 @@ def run(arguments: Sequence[str]) -> bool:
             return bool(dbtRunner().invoke([*arguments, "--target", "spark"]).success)
         finally:
             if context := SparkContext._active_spark_context:
-                print(f"Spark {context.version}, {context.master}: {_executors(context)} executors", file=sys.stderr)
+                executors = int(context._jsc.sc().getExecutorMemoryStatus().size()) - 1  # it includes the driver
+                print(f"Spark {context.version}, {context.master}: {executors} executors", file=sys.stderr)
                 context.stop()
 
 
@@ -63,11 +64,6 @@ def _package(archive: Path) -> str:
         for file in (file for pattern in IMPORTED for file in PROJECT.glob(pattern)):
             written.write(file, Path("dropline", file.relative_to(PROJECT)))
     return str(archive)
-
-
-def _executors(context: SparkContext) -> int:
-    """Return the number of running executors, without the driver, which Spark includes."""
-    return int(context._jsc.sc().getExecutorMemoryStatus().size()) - 1
 
 
 if __name__ == "__main__":

@@ -131,9 +131,7 @@ class SignIn(BaseModel):
     def person(self, claims: Mapping[str, Any], now: float) -> Person:
         """Return the person behind the claims of a verified identity, at `now` (s since 1970).
 
-        Raises:
-            Expired: `exp` is past or missing.
-            NotAdmitted: the address is not verified or has no role.
+        Raise Expired if `exp` is past or missing, NotAdmitted if the address is not verified or has no role.
         """
         until, email = claims.get("exp"), claims.get("email")
         if not isinstance(until, int | float) or until <= now:
@@ -177,10 +175,7 @@ def configured(home: Home) -> SignIn | None:
     """Return the sign-in configuration of a home, read once at the first call, or None if there is none.
 
     Read the file that DROPLINE_SECRETS names, else `secrets.toml` of the home; variables of `ENVIRONMENT` override
-    the file.
-
-    Raises:
-        DroplineError: the configuration is invalid.
+    the file. Raise DroplineError if the configuration is invalid.
     """
     named = os.environ.get(FILE)
     file = Path(named) if named else home.root / "secrets.toml"
@@ -222,8 +217,7 @@ def _read(file: Path) -> dict[str, dict[str, Any]]:
 def cookie_secret(home: Home) -> str:
     """Return the key that signs cookies, created once per home, for our user only; deleting it ends all sign-ins.
 
-    Raises:
-        DroplineError: others may read it, or it cannot be created.
+    Raise DroplineError if others may read it, or it cannot be created.
     """
     file = home.root / "cookie-secret"
     try:

@@ -1,12 +1,9 @@
-"""Menu below a chart: its data as CSV and Parquet, its image as SVG, and the SQL behind it.
-
-The chart's own tool bar gives the image as PNG.
-"""
+"""Menu below a chart: its data, the SQL behind it, and its image as SVG; the chart's own tool bar gives it as PNG."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 import altair as alt
@@ -17,7 +14,7 @@ import streamlit as st
 from dropline.app import output_formats
 
 LONGEST_LINK: Final = 6000  # characters of an address; some mail programs and proxies cut longer ones
-_FORMS: Final = {
+FORMS: Final = {
     "csv": ("CSV", "text/csv"),
     "parquet": ("Parquet", "application/vnd.apache.parquet"),
     "svg": ("SVG", "image/svg+xml"),
@@ -30,21 +27,19 @@ def menu(drawn: alt.LayerChart, key: str, asked: Collection[str]) -> None:
     name = re.sub(r"[^a-z0-9]+", "-", key.lower()).strip("-")
     with st.popover("Data and SQL" if asked else "Data", type="tertiary", icon=":material/download:"):
         with st.container(horizontal=True, gap="small"):
-            for form, (label, mime) in _FORMS.items():
-                st.download_button(
-                    label,
-                    partial(written, drawn, form),
-                    file_name=f"dropline-{name}.{form}",
-                    mime=mime,
-                    key=f"{key}-{form}",
-                    help=f"{'The image' if form == 'svg' else 'The data of the chart'}, as {label}",
-                    icon=":material/download:",
-                    on_click="ignore",
-                )
+            for form, (label, mime) in FORMS.items():
+                told = f"{'The image' if form == 'svg' else 'The data of the chart'}, as {label}"
+                file, content = f"dropline-{name}.{form}", partial(written, drawn, form)
+                button(label, content, file, mime, key=f"{key}-{form}", help=told)
         for question in asked:
             sql(question)
             if len(quote(question)) <= LONGEST_LINK:
                 st.page_link("views/sql.py", label="Open in SQL", query_params={"sql": question})
+
+
+def button(label: str, content: bytes | Callable[[], bytes | str], file: str, mime: str, **shown: Any) -> None:
+    """Offer a file for download, without running the page again; a function writes it when it is asked for."""
+    st.download_button(label, content, file, mime, icon=":material/download:", on_click="ignore", **shown)
 
 
 def sql(question: str) -> None:
@@ -54,8 +49,7 @@ def sql(question: str) -> None:
 
 def rows(drawn: alt.LayerChart) -> pd.DataFrame:
     """Return the distinct rows of all layers of a chart."""
-    frames = [part.data for part in (drawn, *drawn.layer) if isinstance(part.data, pd.DataFrame)]
-    return together(frames)
+    return together([part.data for part in (drawn, *drawn.layer) if isinstance(part.data, pd.DataFrame)])
 
 
 def together(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:

@@ -1,12 +1,11 @@
 """Export every table of the warehouse to plain files, with a description of each column."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import duckdb
 
@@ -14,9 +13,6 @@ from dropline.app.queries import text
 from dropline.errors import DroplineError
 from dropline.progress import Progress, unseen
 from dropline.quoting import quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # DuckDB's COPY options for each format.
 FORMATS: Final = {"parquet": "format parquet, compression zstd", "csv": "format csv, header"}
@@ -55,15 +51,12 @@ def dump(warehouse: Path, folder: Path, form: str, *, raw: bool = False, progres
     (folder / "tables").mkdir()
     rows = {}
     with duckdb.connect(":memory:", config={"memory_limit": "1GB", "temp_directory": ""}) as database:
-        database.execute(
-            f"set timezone = 'UTC'; attach {quoted(str(warehouse))} as warehouse (read_only); use warehouse"
-        )
-        described = text("export_columns")
-        database.execute(f"copy ({described}) to {quoted(str(folder / COLUMNS))} (format csv)")
+        database.execute(f"set timezone = 'UTC'; attach {quoted(warehouse)} as warehouse (read_only); use warehouse")
+        database.execute(f"copy ({text('export_columns')}) to {quoted(folder / COLUMNS)} (format csv)")
         tables = [str(name) for (name,) in database.execute("show tables").fetchall()]
         for done, table in enumerate(tables):
             progress(done, len(tables))
-            file = quoted(str(folder / "tables" / f"{table}.{form}"))
+            file = quoted(folder / "tables" / f"{table}.{form}")
             copied = database.execute(f"copy ({_rows(database, table, form)}) to {file} ({FORMATS[form]})").fetchone()
             rows[table] = copied[0] if copied else 0
         (built,) = database.execute("select built_at from build_info").fetchone() or (None,)

@@ -115,10 +115,7 @@ def _holds(row: Row) -> bool:
 
 
 def headline(best: Row, *, alone: bool) -> str:
-    """Return the fastest set-up and its capacity, as a sentence without a verb.
-
-    If it is `alone`, its name adds nothing to its product's.
-    """
+    """Return the fastest set-up and its capacity, without a verb; `alone`, its name adds nothing to its product's."""
     name = f"{best['name']}, "
     shared = [str(each) for each in (best["product"], best["product_version"]) if wording.is_known(each)]
     for each in shared:
@@ -130,12 +127,9 @@ def headline(best: Row, *, alone: bool) -> str:
 
 def sustained(best: Row) -> str:
     """Return the capacity of a set-up, e.g. `at least 12,178 leases/s`."""
-    return f"{_sign(best)}{wording.rate(best['rate'])} {best['rate_unit']}"
-
-
-def _sign(best: Row) -> str:
     words = {"≥": "at least ", ">": "more than ", "≤": "at most ", "≈": "about "}
-    return words.get(wording.figure_sign(*[best[name] for name in wording.FIGURE_COLUMNS]), "")
+    sign = words.get(wording.figure_sign(*[best[name] for name in wording.FIGURE_COLUMNS]), "")
+    return f"{sign}{wording.rate(best['rate'])} {best['rate_unit']}"
 
 
 def certainty(best: Row) -> str:
@@ -173,11 +167,8 @@ def lead(best: Row, rows: Sequence[Row], compared: Compared) -> str:
     """
     mine = _parts(best)
     beside = [(row, _parts(row)) for row in rows if row is not best and _holds(row) and not _is_open(row)]
-    alike = [
-        (row, {column for column in _MAIN if mine[column] != part[column]})
-        for row, part in beside
-        if _place(part) == _place(mine)
-    ]
+    near = [(row, part) for row, part in beside if _place(part) == _place(mine)]
+    alike = [(row, {column for column in _MAIN if mine[column] != part[column]}) for row, part in near]
     others: dict[str, Row] = {}
     for other, differing in alike:
         if differing == {"threading"} and (count := threads(other["threading"], other["threads"])):

@@ -11,13 +11,19 @@ from dropline.app.warehouse import Warehouse
 MOST_COMPARED = 12
 
 
+def to_page(view: str, text: str, icon: str | None, address: Mapping[str, Any] | None = None) -> None:
+    """Link to the page of a view, with a Material icon; `address` are the choices to begin with."""
+    mark = icon and f":material/{icon}:"
+    st.page_link(f"views/{view}.py", label=text, icon=mark, query_params=dict(address or {}))
+
+
 def to_run(configuration_id: str, run_id: str, trial_id: str | None = None, text: str | None = None) -> None:
     """Link to the page of a run, with one of its trials if named; the page replaces the ids by names."""
     address = {"configuration": configuration_id, "run": run_id}
     if trial_id is not None:
         address["trial"] = trial_id[: widgets.ID_LENGTH]
     usual = "Open the trial" if trial_id is not None else "Open the run"
-    st.page_link("views/run.py", label=text or usual, icon=":material/timeline:", query_params=address)
+    to_page("run", text or usual, "timeline", address)
 
 
 def to_found(labels: Mapping[str, str], found: Sequence[Mapping[str, Any]]) -> None:
@@ -28,20 +34,15 @@ def to_found(labels: Mapping[str, str], found: Sequence[Mapping[str, Any]]) -> N
                 text = wording.plain(f"{labels[each['configuration_id']]}, {each['label']}")
                 to_run(each["configuration_id"], each["id"], text=text)
             case "machine":
-                address = {"host": each["label"]}
-                text = f"Machine: {wording.plain(each['label'])}"
-                st.page_link("views/machines.py", label=text, icon=":material/dns:", query_params=address)
+                to_page("machines", f"Machine: {wording.plain(each['label'])}", "dns", {"host": each["label"]})
             case _:
-                address = {"campaign": each["id"]}
-                text = f"Campaign: {wording.plain(each['id'])}"
-                st.page_link("views/explore.py", label=text, icon=":material/folder:", query_params=address)
+                to_page("explore", f"Campaign: {wording.plain(each['id'])}", "folder", {"campaign": each["id"]})
 
 
 def to_compare(configuration_ids: Sequence[str], text: str) -> None:
     """Link to the comparison of the configurations, at most the first twelve."""
-    address = [("configurations", each) for each in configuration_ids[:MOST_COMPARED]]
-    if address:
-        st.page_link("views/compare.py", label=text, icon=":material/compare_arrows:", query_params=address)
+    if configuration_ids:
+        to_page("compare", text, "compare_arrows", {"configurations": configuration_ids[:MOST_COMPARED]})
 
 
 def to_trend(warehouse: Warehouse, loss_goal: str | None, series_id: str, text: str) -> None:
@@ -52,13 +53,12 @@ def to_trend(warehouse: Warehouse, loss_goal: str | None, series_id: str, text: 
         address = {"series": wording.series(each["label"], each["runs"], each["changes"])}
         if goal is not None:
             address["goal"] = wording.loss_goal(goal["loss_goal"], goal["loss_limit"], goal["loss_basis"])
-        st.page_link("views/trends.py", label=text, icon=":material/trending_up:", query_params=address)
+        to_page("trends", text, "trending_up", address)
 
 
 def to_speedups(factor: str, campaign: str, text: str) -> None:
     """Link to the pairs of a campaign that differ only in one of `words.FACTORS`."""
-    address = {"tab": wording.FACTORS[factor], "campaign": campaign}
-    st.page_link("views/speedups.py", label=text, icon=":material/speed:", query_params=address)
+    to_page("speedups", text, "speed", {"tab": wording.FACTORS[factor], "campaign": campaign})
 
 
 def to_source(url: str | None) -> None:

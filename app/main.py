@@ -22,14 +22,7 @@ def place(view: str, title: str, icon: str, visibility: Literal["visible", "hidd
 def search() -> None:
     """Show a search field for everything; the page Runs, which has the same field, shows the matches."""
     with st.container(key="everywhere"):
-        asked = st.text_input(
-            "Search everything",
-            key="everywhere-words",
-            type="search",
-            icon=":material/search:",
-            placeholder="Search",
-            label_visibility="collapsed",
-        )
+        asked = widgets.search("Search everything", "everywhere-words", "Search", label_visibility="collapsed")
     if asked:
         st.switch_page(runs, query_params={"search": asked})
 
@@ -60,11 +53,8 @@ WITHIN = (
     {compare: "Set-ups", versions: "Versions", speedups: "Speed-ups"},
     {runs: "All set-ups", run: "One run", trends: "Trends"},
 )
-
-
-page = st.navigation(
-    {"": [results, compare, runs, plan, sql, versions, speedups, run, trends], "Data": data}, position="top"
-)
+analysis = [results, compare, runs, plan, sql, versions, speedups, run, trends]
+page = st.navigation({"": analysis, "Data": data}, position="top")
 st.set_page_config(page_title=f"{page.title} - Dropline")
 for beside in WITHIN:
     if page in beside:

@@ -94,10 +94,7 @@ def _is_address(name: str) -> bool:
 
 
 def page() -> str:
-    """Return Streamlit's page with our style sheet and `CONNECTS`.
-
-    As an element, the style sheet would arrive after others and move them.
-    """
+    """Return Streamlit's page with `CONNECTS` and our style sheet; as an element, that would arrive after others."""
     style = f"<style>{Path(__file__).with_name('style.css').read_text('utf-8')}</style></body>"
     html = (_STATIC / "index.html").read_text("utf-8").replace("</head>", f"<script>{CONNECTS}</script></head>")
     return html.replace("</body>", style)  # after Streamlit's own styles, which are in the head

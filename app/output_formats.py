@@ -35,8 +35,7 @@ def write(rows: pa.Table, form: str, out: IO[bytes]) -> None:
     elif form == "csv":
         _write_csv(rows, out)
     elif form == "json":
-        records = json.dumps(rows.to_pylist(), default=str, ensure_ascii=False, indent=1)
-        out.write(records.encode() + b"\n")
+        out.write(json.dumps(rows.to_pylist(), default=str, ensure_ascii=False, indent=1).encode() + b"\n")
     else:
         draw = _markdown if form == "markdown" else _table
         out.write(draw(rows).encode("utf-8", "replace"))
@@ -75,13 +74,9 @@ def _is_uncommon(kind: pa.DataType) -> bool:
     import pyarrow as pa
 
     kind = getattr(kind, "storage_type", kind)  # a number of any length is an extension of a blob
-    return (
-        pa.types.is_interval(kind)
-        or pa.types.is_union(kind)
-        or pa.types.is_binary(kind)
-        or pa.types.is_large_binary(kind)
-        or any(_is_uncommon(kind.field(index).type) for index in range(kind.num_fields))
-    )
+    is_any_of = (pa.types.is_interval, pa.types.is_union, pa.types.is_binary, pa.types.is_large_binary)
+    parts = (kind.field(index).type for index in range(kind.num_fields))
+    return any(is_such(kind) for is_such in is_any_of) or any(map(_is_uncommon, parts))
 
 
 def _is_beyond_python(column: pa.ChunkedArray) -> bool:
@@ -120,19 +115,15 @@ def _markdown(rows: pa.Table) -> str:
 def _table(rows: pa.Table) -> str:
     import pyarrow as pa
 
-    right = [
-        pa.types.is_integer(f.type) or pa.types.is_floating(f.type) or pa.types.is_decimal(f.type) for f in rows.schema
-    ]
+    is_number = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+    right = [any(is_such(field.type) for is_such in is_number) for field in rows.schema]
     texts = ([_cell(value) for value in row.values()] for row in rows.to_pylist())
     names, *lines = printable([rows.column_names, *texts])
     widths = [max(map(len, column)) for column in zip(names, *lines, strict=True)]
 
     def laid_out(cells: list[str]) -> str:
-        padded = (
-            cell.rjust(width) if number else cell.ljust(width)
-            for cell, width, number in zip(cells, widths, right, strict=True)
-        )
-        return "  ".join(padded).rstrip() + "\n"
+        placed = zip(cells, widths, right, strict=True)
+        return "  ".join(f"{cell:{'>' if number else '<'}{width}}" for cell, width, number in placed).rstrip() + "\n"
 
     rule = "  ".join("-" * width for width in widths) + "\n"
     count = f"({rows.num_rows} row{'s' if rows.num_rows != 1 else ''})\n"

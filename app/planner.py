@@ -82,9 +82,7 @@ PARTS: Final = tuple(LOADS)[:7]
 SWING: Final = 0.2  # share by which an input is varied
 ENDS: Final = ("smaller", "larger")
 HARDLY: Final = 0.001  # an input that moves the need by a smaller share hardly matters
-_VARIED: Final = tuple(
-    each for each in PARAMETERS if each.unit not in {"version", "leases"} and not each.name.endswith("timeout_s")
-)
+_VARIED: Final = [each for each in PARAMETERS if each.unit not in {"version", "leases"} and "timeout" not in each.name]
 # One query for all cases: a query per case takes ten times as long.
 _INFLUENCES: Final = """with
 
@@ -133,10 +131,9 @@ def _quantity(label: str, text: str, *, is_time: bool = False) -> float:
     try:
         return float(written[:-1]) * _SUFFIXES[written[-1:]] if written[-1:] in _SUFFIXES else float(written)
     except ValueError:
-        kind, example = ("duration", "24h, 1d12h, 90m or 3600 (seconds)")
-        if not is_time:
-            kind, example = ("number", "350000, 350k, 1.5M, 0.9 or 90%")
-        raise ValueError(f"{label}: {text!r} is not a {kind}; write for example {example}") from None
+        number = "number; write for example 350000, 350k, 1.5M, 0.9 or 90%"
+        duration = "duration; write for example 24h, 1d12h, 90m or 3600 (seconds)"
+        raise ValueError(f"{label}: {text!r} is not a {duration if is_time else number}") from None
 
 
 def written(name: str, value: float) -> str:
@@ -167,10 +164,8 @@ def in_words(error: ValueError) -> str:
 def lps_needed(connection: duckdb.DuckDBPyConnection, inputs: Mapping[str, float]) -> dict[str, float]:
     """Return the columns of `lps_needed` by name: loads in leases and messages per second, and waiting clients.
 
-    Any connection will do that has the function: a warehouse, or `blank()`. Omitted inputs take their defaults.
-
-    Raises:
-        ValueError: an input is unknown, beyond its limits, or out of order with another.
+    Any connection will do that has the function: a warehouse, or `blank()`. Omitted inputs take their defaults. Raise
+    ValueError if an input is unknown, beyond its limits, or out of order with another.
     """
     import duckdb
 
@@ -257,16 +252,11 @@ def effective(inputs: Mapping[str, float], loads: Mapping[str, float]) -> dict[s
 def influences_sql(inputs: Mapping[str, float]) -> str:
     """Return the query for the LPS needed with each input smaller and larger in turn, and with all as given."""
     values = complete(inputs)
-    varied = _varied(values)
-    cases = [
-        f"('{each.name}', '{end}', {value!r})"
-        for each in varied
-        for end, value in zip(ENDS, _ends(each, values), strict=True)
-    ]
-    arguments = [
-        f"{each.name} := if(input is not distinct from '{each.name}', value, {values[each.name]!r})" for each in varied
-    ]
-    arguments += [f"{each.name} := {values[each.name]!r}" for each in PARAMETERS if each not in varied]
+    varied = [each.name for each in _varied(values)]
+    ends = [(name, *end) for name in varied for end in zip(ENDS, _ends(BY_NAME[name], values), strict=True)]
+    cases = [f"('{name}', '{end}', {value!r})" for name, end, value in ends]
+    arguments = [f"{name} := if(input is not distinct from '{name}', value, {values[name]!r})" for name in varied]
+    arguments += [f"{name} := {values[name]!r}" for name in BY_NAME if name not in varied]
     return _INFLUENCES.format(cases=",\n        ".join(cases), arguments=",\n    ".join(arguments))
 
 
@@ -303,15 +293,9 @@ def course(
 
     values = complete(inputs)
     t1_s, lease_s, outage_s, clients = loads["t1_s"], values["lease_s"], values["outage_s"], values["clients"]
-    timers = recovery.timers(
-        int(values["ip_version"]),
-        lease_s,
-        t1_s,
-        loads["t2_s"],
-        values["first_timeout_s"] or None,
-        values["longest_timeout_s"] or None,
-    )
-    longest_s = max(recovery.LONGEST_TIMEOUT_S[int(values["ip_version"])], lease_s / 1500)
+    version, timeouts_s = int(values["ip_version"]), (values["first_timeout_s"], values["longest_timeout_s"])
+    timers = recovery.timers(version, lease_s, t1_s, loads["t2_s"], *(each or None for each in timeouts_s))
+    longest_s = max(recovery.LONGEST_TIMEOUT_S[version], lease_s / 1500)
     edges = recovery.periods(t1_s, lease_s, longest_s if measured_lps < loads["steady_lps"] else math.inf)
     leases, renewal = values["leases_per_client"], values["leases_per_client"] * values["renewal_cost_ratio"]
     renewals_per_s = loads["renewals_lps"] / renewal
@@ -321,7 +305,7 @@ def course(
     returning = values["down_clients"] + values["boot_ratio"] * clients
     remembering = values["remembering_ratio"]
     # a client that confirms its lease keeps its T1, a client with a new lease starts anew
-    anew = returning * (1 - remembering if values["ip_version"] == 6 else 1)
+    anew = returning * (1 - remembering if version == 6 else 1)
     running_per_s = renewals_per_s * max(0.0, 1 - anew / clients) if clients else 0.0
     until_s = max(0.0, t1_s - outage_s)
     wave = values["boot_window_s"]
@@ -393,10 +377,7 @@ class Answer:
 
     @cached_property
     def candidates(self) -> pa.Table | None:
-        """All configurations, most head-room first, in the columns of `planner_configurations.sql`.
-
-        None without a warehouse.
-        """
+        """All configurations, most head-room first, as in `planner_configurations.sql`; None without a warehouse."""
         from dropline.app.queries import ask
 
         need = {"needed_lps": self.loads["needed_lps"], "protocol": self.protocol}
@@ -418,10 +399,7 @@ def answer(
     """Compute the need; the answer computes the course after the event, and the configurations that meet the need.
 
     The server after the event gives `measured_lps`, by default the capacity of `setup`, or the need; under overload it
-    behaves like `setup`. `calculator` is an earlier result of `blank`.
-
-    Raises:
-        ValueError: as `lps_needed`.
+    behaves like `setup`. `calculator` is an earlier result of `blank`. Raise ValueError as `lps_needed`.
     """
     values, calculator = complete(inputs), calculator or blank()
     loads = lps_needed(calculator, values)
@@ -512,10 +490,7 @@ def _recovery_s(found: Answer) -> float:
 
 
 def demand(found: Answer) -> list[tuple[float, float]]:
-    """Return steps of the need until the lease ends: seconds after the event, and leases per second from then on.
-
-    Each load lasts as long as planned; the allowances raise all loads.
-    """
+    """Return steps of the need until the lease ends: seconds after the event, and leases per second from then on."""
     values, loads = found.inputs, found.loads
     recovery_s = _recovery_s(found)
     wave_s = max(values["boot_window_s"] * bool(loads["boot_wave_lps"]), recovery_s)
@@ -527,35 +502,32 @@ def demand(found: Answer) -> list[tuple[float, float]]:
         (loads["t1_s"], loads["t1_s"] + wave_s, loads["echo_lps"]),
     ]
     ends = (edge for begin, end, lps in stretches for edge in (begin, end) if lps and 1 < edge < end_s)
-    edges = sorted({1.0, end_s, *ends})
-    allowance = loads["needed_lps"] / loads["peak_lps"] if loads["peak_lps"] else 1
+    allowance = loads["needed_lps"] / loads["peak_lps"] if loads["peak_lps"] else 1  # raises all loads
     return [
         (at, allowance * (loads["steady_lps"] + sum(lps for begin, end, lps in stretches if begin <= at < end)))
-        for at in edges
+        for at in sorted({1.0, end_s, *ends})
     ]
 
 
 def as_json(found: Answer) -> str:
-    """Return an answer as JSON, with a summary of the course."""
-    content = {
-        "inputs": found.inputs,
-        "loads": found.loads,
-        "influences": [each._asdict() for each in found.influences],
-        "after": {"measured_lps": found.measured_lps} | summed_up(found.course),
-        "configurations": found.configurations,
-    }
-    return json.dumps(content, indent=1)
-
-
-def summed_up(course: Course) -> dict[str, float | None]:
-    """Return a course in a few figures; `recovered_s` is None if some client has no lease at its end."""
-    return {
+    """Return an answer as JSON, with a summary of the course: no `recovered_s` if a client has no lease at its end."""
+    course = found.course
+    after = {
+        "measured_lps": found.measured_lps,
         "ends_s": float(course.edges[-1]),
         "recovered_s": course.recovered_s,
         "most_waiting_clients": float(course.waiting.max()),
         "requests": float(course.sent.sum()),
         "repeated_requests": float(course.repeated.sum()),
     }
+    content = {
+        "inputs": found.inputs,
+        "loads": found.loads,
+        "influences": [each._asdict() for each in found.influences],
+        "after": after,
+        "configurations": found.configurations,
+    }
+    return json.dumps(content, indent=1)
 
 
 def as_text(found: Answer) -> str:
@@ -566,26 +538,21 @@ def as_text(found: Answer) -> str:
     hidden = {"t1_s", "t2_s", "busiest_after_s"}
     if loads["needed_partner_down_lps"] == loads["needed_lps"]:
         hidden.add("needed_partner_down_lps")
-    shown = [
-        (loads[name], *text)
-        for name, text in LOADS.items()
-        if name == "needed_lps" or (loads[name] and name not in hidden)
-    ]
+    names = [name for name in LOADS if name == "needed_lps" or (loads[name] and name not in hidden)]
+    shown = [(loads[name], *LOADS[name]) for name in names]
     given = [f"{name} {_figure(value)}" for name, value in found.inputs.items() if value != BY_NAME[name].default]
-    after = [course_in_words(found), *events_in_words(loads)] if found.measured_lps > 0 else []
     template = jinja2.Template(Path(__file__).with_name("needs.txt").read_text("utf-8"), trim_blocks=True)
-    told = {"shown": shown, "given": given, "after": after, "inputs": BY_NAME, "enough": headline(found)[-1]}
+    told = {"shown": shown, "given": given, "after": _after(found), "inputs": BY_NAME, "enough": headline(found)[-1]}
     return template.render(found=found, figure=_figure, amount=amount, **told)
 
 
 def as_markdown(found: Answer) -> str:
     """Return an answer as Markdown: sentences, inputs, parts, and configurations that meet the need."""
-    sections = [("Inputs", _given(found)), ("How it adds up", _loads(found))]
+    sections = {"Inputs": _given(found), "How it adds up": _loads(found)}
     if found.configurations:
-        sections.append((f"{found.protocol} configurations, most head-room first", _configurations(found)))
-    after = [course_in_words(found), *events_in_words(found.loads)]
-    texts = ["# Leases per second needed", *headline(found), *(after if found.measured_lps > 0 else [])]
-    for name, rows in sections:
+        sections[f"{found.protocol} configurations, most head-room first"] = _configurations(found)
+    texts = ["# Leases per second needed", *headline(found), *_after(found)]
+    for name, rows in sections.items():
         texts += [f"## {name}", _exported(rows, "markdown").strip()]
     return "\n\n".join(texts) + "\n"
 
@@ -602,6 +569,10 @@ def as_csv(found: Answer) -> str:
         for row in table
     ]
     return _exported(rows, "csv")
+
+
+def _after(found: Answer) -> list[str]:
+    return [course_in_words(found), *events_in_words(found.loads)] if found.measured_lps > 0 else []
 
 
 def _given(found: Answer) -> list[dict[str, Any]]:

@@ -31,18 +31,12 @@ def kept(home: Home, trial: Mapping[str, Any]) -> bytes | None:
     `trial` has campaign, source_path, source_sha256 and batch; an earlier batch may hold the bytes.
     """
     key = (trial["campaign"], trial["source_path"], trial["source_sha256"])
-    for file in _where(home, str(trial["batch"])):
-        content = _content(file, key)
-        if content is not None:
-            return content
-    return None
+    contents = (_content(file, key) for file in _where(home, str(trial["batch"])))
+    return next((content for content in contents if content is not None), None)
 
 
 def part(content: bytes, line: int | None) -> Part:
-    """Return the text to show: all of it, or the lines from `line` on (from 1) if it is long.
-
-    Decompress it, decode UTF-16; replace invalid UTF-8.
-    """
+    """Return the text to show, decompressed and decoded: all, or if it is long the lines from `line` (from 1) on."""
     text, _ = unpack(content, MOST_BYTES)
     lines = text.decode("utf-8", "replace").splitlines()
     first = max(line or 1, 1) if len(lines) > MOST_LINES else 1

@@ -9,6 +9,7 @@ import pkgutil
 import socket
 import sys
 import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib import import_module
@@ -17,18 +18,16 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from urllib.parse import urlsplit
 
 from dropline.app import auth
+from dropline.app.auth import SignIn
 from dropline.app.uploads import ALLOWED
 from dropline.errors import DroplineError
 from dropline.paths import Home
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-
     from starlette.requests import Request
     from starlette.routing import Route
     from streamlit.starlette import App
 
-    from dropline.app.auth import SignIn
     from dropline.app.middleware import Policy
 
 ROOT: Final = Path(__file__).parent.parent

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import jinja2
 import pandas as pd
@@ -35,8 +35,7 @@ _DIRECTIVE: Final = re.compile(r"(?<!\\):(?:[a-z-]+\[([^\]]*)\]|material/\w+:)")
 _MARKDOWN: Final = MarkdownIt("commonmark", {"html": False})
 
 
-@dataclass(frozen=True)
-class Page:
+class Page(NamedTuple):
     """A page of the site: its file, its title, and the app's views on it with their addresses."""
 
     file: str
@@ -80,14 +79,6 @@ class Writer:
         """Return Markdown as HTML."""
         return _markdown(node.value, _MARKDOWN.render)
 
-    def text(self, node: Any) -> Markup:
-        """Return a text unchanged."""
-        return Markup("<p>{}</p>").format(node.value)
-
-    def code(self, node: Any) -> Markup:
-        """Return a query to paste."""
-        return Markup("<pre><code>{}</code></pre>").format(node.value)
-
     def chart(self, node: Any) -> Markup:
         """Return the placeholder of a chart, and write its data."""
         spec = json.loads(node.proto.spec)
@@ -123,8 +114,8 @@ _ELEMENTS: Final[dict[str, Callable[[Writer, Any], Markup]]] = {
     **dict.fromkeys(_HEADINGS, Writer.heading),
     "title": Writer.view_title,
     **dict.fromkeys(("markdown", "caption", "info", "warning", "success"), Writer.paragraph),
-    "text": Writer.text,
-    "code": Writer.code,
+    "text": lambda _, node: Markup("<p>{}</p>").format(node.value),
+    "code": lambda _, node: Markup("<pre><code>{}</code></pre>").format(node.value),
     "vega_lite_chart": Writer.chart,
     "arrow_data_frame": Writer.table,
     "dataframe": Writer.table,
@@ -134,17 +125,14 @@ _ELEMENTS: Final[dict[str, Callable[[Writer, Any], Markup]]] = {
 def publish(home: Home, folder: Path, say: Callable[[str], None] = print) -> None:
     """Write the site of a home into a folder that is new, empty, or holds an earlier site.
 
-    Raises:
-        DroplineError: the folder holds other files, or a page cannot be drawn.
-        WarehouseError: there is no warehouse.
+    Raise WarehouseError without a warehouse, DroplineError if the folder holds other files or a page cannot be drawn.
     """
     import vl_convert
 
     warehouse = Warehouse.open(home.warehouse)
     if folder.exists() and any(folder.iterdir()) and not (folder / DRAWING).exists():
-        raise DroplineError(
-            f"{folder} holds something else: choose a new folder, an empty one, or one with an earlier site"
-        )
+        advice = "choose a new folder, an empty one, or one with an earlier site"
+        raise DroplineError(f"{folder} holds something else: {advice}")
     (folder / "data").mkdir(parents=True, exist_ok=True)
     (folder / DRAWING).write_text(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed"), "utf-8")
     for old in (folder / "data").glob("*.parquet"):
@@ -155,7 +143,9 @@ def publish(home: Home, folder: Path, say: Callable[[str], None] = print) -> Non
             say(f"{page.title}: {wording.plural(len(page.views), 'view')}")
             writer = Writer(folder, page.file.removesuffix(".html"))
             content = Markup("").join(_view(writer, *view) for view in page.views)
-            _write(folder / page.file, pages, page, content, writer.charts)
+            charts = Markup(json.dumps(writer.charts).replace("<", "\\u003c"))  # noqa: S704 - contains no `<`
+            shown = {"pages": pages, "page": page, "content": content, "charts": charts, "drawing": DRAWING}
+            (folder / page.file).write_text(_template("site.html").render(shown), "utf-8")
     (folder / "report.html").write_text(report.make(warehouse), "utf-8")
 
 
@@ -164,13 +154,10 @@ def _pages(warehouse: Warehouse) -> list[Page]:
         wording.series(each["label"], each["runs"], each["changes"])
         for each in ask(warehouse, "trends_series", loss_goal=None).to_pylist()[:MOST_SERIES]
     ]
+    speedups = [("speedups", {"tab": each}) for each in wording.FACTORS.values()]
     return [
         Page("index.html", "Results", [("results", {})]),
-        Page(
-            "pairs.html",
-            "Pairs",
-            [("compare", {}), *(("speedups", {"tab": each}) for each in wording.FACTORS.values())],
-        ),
+        Page("pairs.html", "Pairs", [("compare", {}), *speedups]),
         Page("trends.html", "Trends", [("trends", {"series": each} if each else {}) for each in series or [""]]),
         Page("published.html", "Published", [("results", {"published": "true"}), ("claims", {})]),
     ]
@@ -194,11 +181,6 @@ def _open_to_us(home: Home) -> Iterator[None]:
 
 
 def _view(writer: Writer, view: str, address: dict[str, str]) -> Markup:
-    writer.title = address.get("series") or address.get("tab") or ""
-    return writer.html(_drawn(view, address).main)
-
-
-def _drawn(view: str, address: dict[str, str]) -> Any:
     from streamlit.testing.v1 import AppTest  # Streamlit's tool to run a page without a browser
 
     app = AppTest.from_file(str(HERE / "main.py"), default_timeout=SECONDS)
@@ -209,13 +191,8 @@ def _drawn(view: str, address: dict[str, str]) -> Any:
     app.run()
     if app.exception:
         raise DroplineError(f"the page {view} cannot be drawn: {app.exception[0].value}")
-    return app
-
-
-def _write(file: Path, pages: list[Page], page: Page, content: Markup, charts: list[dict[str, Any]]) -> None:
-    specs = Markup(json.dumps(charts).replace("<", "\\u003c"))  # noqa: S704 - contains no `<`
-    text = _template("site.html").render(pages=pages, page=page, content=content, charts=specs, drawing=DRAWING)
-    file.write_text(text, "utf-8")
+    writer.title = address.get("series") or address.get("tab") or ""
+    return writer.html(app.main)
 
 
 def _template(name: str) -> jinja2.Template:

@@ -26,9 +26,7 @@ def prepare() -> None:
 def ask(path: Path, text: str, seconds: float = SECONDS) -> Answer:
     """Answer one SELECT over the warehouse at `path`.
 
-    Raises:
-        Refused: it is not a SELECT, or DuckDB cannot answer it; the text says why.
-        TooMuch: it was stopped at a limit.
+    Raise Refused, whose text says why, if it is something else or DuckDB cannot answer it; TooMuch at a limit.
     """
     if len(text) > MOST_CHARACTERS:
         raise sandbox.Refused(f"The text has {len(text):,} characters; at most {MOST_CHARACTERS:,} are read.")

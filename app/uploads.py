@@ -3,8 +3,6 @@
 Files are stored only if the operator set DROPLINE_ALLOW_UPLOADS and an editor asks for it (`keep`, `take_in`).
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -13,13 +11,11 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from dropline import trial_figures
 from dropline.app import sandbox
-
-if TYPE_CHECKING:
-    from dropline.paths import Home
+from dropline.paths import Home
 
 MOST_BYTES: Final = 16 * 2**20
 MOST_REPORTS: Final = 1000
@@ -34,7 +30,6 @@ _FIGURES: Final = (
     "source_line", "tool", "tool_version", "command", "protocol", "offered_rate", "rate_unit", "sent", "received",
     "dropped", "duration_s", "started_at", "completed", "warnings", "conflicts",
 )  # fmt: skip
-
 _COMPUTED: Final = (
     "achieved_rate", "loss_worst_exchange", "loss_packet", "loss_lease", "error_ratio", "is_unsustained",
 )  # fmt: skip
@@ -52,11 +47,8 @@ def explain(name: str, data: bytes) -> Row:
 
     The keys are kind and why (as text), left_alone, trials (columns of schema.TRIALS, and `trial_figures`; the first
     `MOST_REPORTS`), rejects (line, reason, hint; the first `MOST_REJECTS`), lines ([number, text, kind]; the first
-    `MOST_LINES`), and trials_in_all, rejects_in_all, lines_in_all.
-
-    Raises:
-        Refused: the file cannot be examined.
-        TooMuch: reading it took too long or too much memory.
+    `MOST_LINES`), and trials_in_all, rejects_in_all, lines_in_all. Raise Refused if the file cannot be examined,
+    TooMuch if that took too long or too much memory.
     """
     if len(data) > MOST_BYTES:
         raise sandbox.Refused(
@@ -93,11 +85,8 @@ def keep(home: Home, name: str, data: bytes) -> Path:
 def take_in(home: Home) -> str:
     """Ingest the stored files as campaign `uploads` in a subprocess, and return its output.
 
-    Skip files ingested before. The subprocess is the command line, so that the app never writes to a lake.
-
-    Raises:
-        Refused: nothing was ingested; the text says why.
-        TooMuch: it took longer than `INGEST_S`.
+    Skip files ingested before. The subprocess is the command line, so that the app never writes to a lake. Raise
+    Refused, whose text says why, if nothing was ingested; TooMuch if it took longer than `INGEST_S`.
     """
     command = [sys.executable, "-m", "dropline", "--home", str(home.root), "ingest", str(home.root / "uploads")]
     environment = {"PYTHONUTF8": "1", "TZ": "UTC"}  # nothing of the app's environment, which may hold secrets
@@ -142,7 +131,7 @@ def look(file: Path) -> Row:
         "trials_in_all": len(found.trials),
         "rejects": [{key: each[key] for key in ("line", "reason", "hint")} for each in rejects[:MOST_REJECTS]],
         "rejects_in_all": len(rejects),
-        "lines": [list(line) for line in found.lines[:MOST_LINES]],
+        "lines": found.lines[:MOST_LINES],
         "lines_in_all": len(found.lines),
     }
 

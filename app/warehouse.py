@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import warnings
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import duckdb
@@ -15,9 +17,6 @@ from dropline.errors import DroplineError
 from dropline.quoting import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
     import pyarrow as pa
 
 Limits = dict[str, str]
@@ -88,11 +87,7 @@ class Warehouse:
 
         Attach the file to a separate instance: `duckdb.connect(path)` would return the old file of this name as long as
         anything in this process still reads it. `query` caches answers up to `remembered_bytes`; they stay valid, as a
-        publication never changes.
-
-        Raises:
-            WarehouseMissing: there is no such file.
-            WarehouseError: the file cannot be opened.
+        publication never changes. Raise WarehouseMissing without a file, WarehouseError if it cannot be opened.
         """
         identity = Identity.of(path)
         database = duckdb.connect(":memory:", config={**limits, **_CLOSED})

@@ -89,6 +89,13 @@ def warn_if_behind(warehouse: Warehouse) -> None:
         )
 
 
+def search(label: str, key: str, placeholder: str, **shown: Any) -> str:
+    """Show a field for the words of a search, and return them."""
+    return (
+        st.text_input(label, key=key, type="search", icon=":material/search:", placeholder=placeholder, **shown) or ""
+    )
+
+
 def narrowed(what: str, key: str, options: Mapping[str, str]) -> dict[str, str]:
     """Return at most `MOST_OPTIONS` options (value -> text); ask for a search text if there are more.
 
@@ -97,14 +104,8 @@ def narrowed(what: str, key: str, options: Mapping[str, str]) -> dict[str, str]:
     if len(options) <= MOST_OPTIONS:
         return dict(options)
     with reserved(FIELD_PIXELS):
-        search = st.text_input(
-            f"Search {what}",
-            key=f"{key}_search",
-            type="search",
-            icon=":material/search:",
-            placeholder=f"words in any of {len(options):,} {what}",
-        )
-    asked = (search or "").lower().split()
+        words = search(f"Search {what}", f"{key}_search", f"words in any of {len(options):,} {what}")
+    asked = words.lower().split()
     found = [each for each, text in options.items() if all(word in text.lower() for word in asked)]
     chosen = st.session_state.get(key)
     asked_for = st.query_params.get_all(key)
@@ -128,37 +129,21 @@ def choose_one(
 
     Until the visitor chooses, it is `otherwise`, or the first.
     """
-    _follow_address(key, options)
+    bound = _bound(key, options)
     values = list(options)
     first = values.index(otherwise) if otherwise else 0
     if values and st.session_state.get(key, values[first]) not in options:
         st.session_state[key] = values[first]  # so that the address follows
-    return st.selectbox(
-        label,
-        values,
-        index=first,
-        format_func=options.__getitem__,
-        key=key,
-        bind="query-params",
-        on_change=on_change or "rerun",
-    )
+    chosen: str | None = st.selectbox(label, values, index=first, on_change=on_change or "rerun", **bound)
+    return chosen
 
 
 def choose_many(
     label: str, key: str, options: Mapping[str, str], *, most: int | None = None, placeholder: str = "all"
 ) -> list[str]:
     """Show `options` (value -> text) to choose several from, bound to the URL like `choose_one`."""
-    _follow_address(key, options)
-    return st.multiselect(
-        label,
-        list(options),
-        format_func=options.__getitem__,
-        key=key,
-        bind="query-params",
-        max_selections=most,
-        placeholder=placeholder,
-        wrap=True,
-    )
+    bound = _bound(key, options)
+    return st.multiselect(label, list(options), max_selections=most, placeholder=placeholder, wrap=True, **bound)
 
 
 def _of_id(asked: str, options: Collection[str]) -> str | None:
@@ -167,10 +152,11 @@ def _of_id(asked: str, options: Collection[str]) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def _follow_address(key: str, options: Mapping[str, str]) -> None:
-    """Replace ids in the URL by the texts of their options, and start again: the widget reads and keeps texts only.
+def _bound(key: str, options: Mapping[str, str]) -> dict[str, Any]:
+    """Return what binds a widget to the URL by the texts of its options.
 
-    Warn of what is not among the options, unless it was before: another configuration has other runs.
+    Replace ids in the URL by these texts, and start again: the widget reads and keeps texts only. Warn of what is not
+    among the options, unless it was before: another configuration has other runs.
     """
     asked = st.query_params.get_all(key)
     known = {text: each for each, text in options.items()}
@@ -183,6 +169,16 @@ def _follow_address(key: str, options: Mapping[str, str]) -> None:
     for gone in asked:
         if gone not in seen:
             st.warning(f"The address asks for {wording.plain(gone)}, which is not in this warehouse (any more).")
+    return {"format_func": options.__getitem__, "key": key, "bind": "query-params"}
+
+
+def show_tabs(drawn: Mapping[str, Callable[[], None]], default: str | None = None) -> None:
+    """Show tabs by their names, and draw the open one, which the URL names; else it is `default`, or the first."""
+    tabs = st.tabs([*drawn], default=default, key="tab", on_change="rerun", bind="query-params")
+    for tab, draw in zip(tabs, drawn.values(), strict=True):
+        with tab:
+            if tab.open:
+                draw()
 
 
 def reserved(pixels: int, *, horizontal: bool = False) -> DeltaGenerator:

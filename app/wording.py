@@ -127,8 +127,7 @@ def about(value: float, low: float | None, high: float | None) -> float:
     """Round an estimate: drop digits that are worth less than a twentieth of its range."""
     if not (is_known(low) and is_known(high)) or high <= low:
         return value
-    place = math.floor(math.log10((high - low) / 20))
-    return round(value, -place)
+    return round(value, -math.floor(math.log10((high - low) / 20)))
 
 
 def widening(correlation: float | None) -> float:

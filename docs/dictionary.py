@@ -29,16 +29,12 @@ This page is written by `python -m docs.dictionary`.
 def page() -> str:
     """Return docs/reference/data-dictionary.md: each mart, and each seed that the build puts beside them.
 
-    Raises:
-        KeyError: a description names a doc() that models/columns.md does not have.
+    Raise KeyError if a description names a doc() that models/columns.md does not have.
     """
-    tables = sorted([*_marts(), *_published_seeds()], key=lambda table: str(table["name"]))
+    marts = [model for file in (ROOT / "models" / "marts").glob("*.yml") for model in _described(file)["models"]]
+    tables = sorted([*marts, *_published_seeds()], key=lambda table: str(table["name"]))
     index = [f"| [`{table['name']}`](#{table['name']}) | {_grain(table)} |" for table in tables]
     return "\n".join([_HEAD, "| table | one row per |", "|---|---|", *index, *map(_section, tables)])
-
-
-def _marts() -> list[dict[str, Any]]:
-    return [model for file in (ROOT / "models" / "marts").glob("*.yml") for model in _described(file)["models"]]
 
 
 def _published_seeds() -> list[dict[str, Any]]:
@@ -54,18 +50,19 @@ def _described(file: Path) -> dict[str, Any]:
 
 def _quoted(text: str) -> str:
     """Return `text` for the inside of a double-quoted YAML scalar, in which the calls of doc() stand."""
-    return " ".join(text.split()).replace("\\", "\\\\").replace('"', '\\"')
+    return _one_line(text).replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _grain(table: dict[str, Any]) -> str:
-    first = re.split(r"[:;.]\s", _one_line(table["description"]) + " ", maxsplit=1)[0]
-    return first.removeprefix("One row per ")
+    return re.split(r"[:;.]\s", _one_line(table["description"]) + " ", maxsplit=1)[0].removeprefix("One row per ")
 
 
 def _section(table: dict[str, Any]) -> str:
     lines = [f"\n## {table['name']}\n", _one_line(table["description"])]
-    for columns in _keys_of_several(table):
-        lines.append(f"\nKey: {', '.join(f'`{column}`' for column in columns)}.")
+    for test in table.get("data_tests", []):
+        if "unique_together" in test:
+            columns = test["unique_together"]["arguments"]["columns"]
+            lines.append(f"\nKey: {', '.join(f'`{column}`' for column in columns)}.")
     lines += ["\n| column | type | meaning |", "|---|---|---|"]
     types = table.get("config", {}).get("column_types", {})
     for column in table["columns"]:
@@ -73,11 +70,6 @@ def _section(table: dict[str, Any]) -> str:
         meaning = _one_line(column["description"]).replace("|", "\\|")
         lines.append(f"| `{column['name']}` | {', '.join([kind, *_rules(column)])} | {meaning} |")
     return "\n".join(lines)
-
-
-def _keys_of_several(table: dict[str, Any]) -> list[list[str]]:
-    tests = [test["unique_together"] for test in table.get("data_tests", []) if "unique_together" in test]
-    return [test["arguments"]["columns"] for test in tests]
 
 
 def _rules(column: dict[str, Any]) -> list[str]:

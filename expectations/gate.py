@@ -32,14 +32,7 @@ Progress = Callable[[str], None]
 
 _OF_LAKE: Final = ("finding", "severity", "batch", "campaign", "source_path", "trial_id", "detail")
 _OF_MARTS: Final = (
-    "finding",
-    "severity",
-    "campaign",
-    "source_path",
-    "trial_id",
-    "configuration_id",
-    "loss_goal",
-    "detail",
+    *("finding", "severity", "campaign", "source_path", "trial_id", "configuration_id", "loss_goal", "detail"),
 )
 _EMPTY: Final = "00000000-empty"  # a file without findings, so that there is always one to read
 
@@ -50,10 +43,7 @@ def check_lake(
     """Check every batch that these suites have not checked; return the findings about current files.
 
     Findings about a version of a file that a newer batch supersedes are stored but not returned: ingesting a repaired
-    file clears the gate.
-
-    Raises:
-        duckdb.Error: a batch cannot be read.
+    file clears the gate. Raise duckdb.Error if a batch cannot be read.
     """
     folder = quality / "findings"
     folder.mkdir(parents=True, exist_ok=True)
@@ -104,7 +94,6 @@ def mark(connection: duckdb.DuckDBPyConnection, findings: Sequence[Finding]) -> 
 
 
 def _table(findings: Sequence[Finding], columns: Sequence[str]) -> pa.Table:
-    """Return these columns of findings."""
     texts = {name: [getattr(finding, name) for finding in findings] for name in columns}
     return pa.table(texts, schema=pa.schema([(name, TEXT) for name in columns]))
 
@@ -144,13 +133,11 @@ def _open_batches(connection: duckdb.DuckDBPyConnection, lake: Path, batches: Ma
         # A batch may be older than the table, or than some of its columns.
         files = [file for file in Lake(lake).files(table) if file.parent.name in folders]
         connection.register(f"no_{table}", schema.empty_table())
+        whole = f"create temp view {table} as select * from no_{table}"  # noqa: S608 - ours
         if files:
             _view(connection, f"some_{table}", files)
-            some = f"select * from some_{table} {asked}"  # noqa: S608 - ours
-            whole = f"select * from no_{table} union all by name {some}"  # noqa: S608 - ours
-        else:
-            whole = f"select * from no_{table}"  # noqa: S608 - ours
-        connection.execute(f"create temp view {table} as {whole}")
+            whole += f" union all by name select * from some_{table} {asked}"  # noqa: S608 - ours
+        connection.execute(whole)
 
 
 def _current_findings(lake: Path, folder: Path) -> list[Finding]:

@@ -41,10 +41,7 @@ class Suite:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One row that fails an expectation. `detail` states the numbers.
-
-    `loss_goal` is the goal of the affected capacity; None means all capacities of the configuration.
-    """
+    """One row that fails an expectation."""
 
     finding: str
     severity: str
@@ -52,9 +49,9 @@ class Finding:
     campaign: str | None
     source_path: str | None
     trial_id: str | None
-    detail: str
+    detail: str  # states the numbers
     configuration_id: str | None = None
-    loss_goal: str | None = None
+    loss_goal: str | None = None  # of the affected capacity; None means all capacities of the configuration
 
 
 def sql(name: str) -> str:

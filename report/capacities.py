@@ -16,12 +16,9 @@ MARKS: Final = {"warn": " ⚠", "suspect": " ✖"}
 def figures(scope: Scope) -> list[Row]:
     """Return one capacity per configuration, at its unit's usual loss goal if available, with `sign` and `shown`."""
     headline = printable(queries.ask(scope.warehouse, "capacities", configuration_ids=scope.ids, loss_goal=None))
-    have = {row["configuration_id"] for row in headline}
-    others = [
-        row
-        for row in printable(queries.ask(scope.warehouse, "other_rates"))
-        if row["configuration_id"] in scope.labels and row["configuration_id"] not in have
-    ]
+    lacking = scope.labels.keys() - {row["configuration_id"] for row in headline}
+    other_rates = printable(queries.ask(scope.warehouse, "other_rates"))
+    others = [row for row in other_rates if row["configuration_id"] in lacking]
     found = []
     for row in [*headline, *others]:
         sign = wording.bound(row["status"], row["qualifier"])
@@ -43,13 +40,9 @@ def sections(scope: Scope, figures: Sequence[Row]) -> Iterable[Section]:
 
 def _alike(rows: Sequence[Row]) -> list[list[Row]]:
     """Split figures by table; campaigns share a table unless their figures would share a cell."""
-
-    def conditions(row: Row) -> str:
-        same = ("origin", "product", "product_version", "testbed", "scenario", "method", "tool", "loss_goal")
-        return repr([row[name] for name in same])
-
+    same = ("origin", "product", "product_version", "testbed", "scenario", "method", "tool", "loss_goal")
     parts: list[list[Row]] = []
-    for some in grouped(rows, conditions).values():
+    for some in grouped(rows, lambda row: repr([row[name] for name in same])).values():
         cells = Counter((row["protocol"], _set_up(row), row["backend"]) for row in some)
         split = max(cells.values()) > 1
         parts += grouped(some, lambda row: row["campaign"]).values() if split else [some]
@@ -71,19 +64,13 @@ def _matrices(rows: Sequence[Row]) -> list[Block]:
 
 def _matrix(protocol: str, rows: Sequence[Row]) -> Table:
     backends = sorted({row["backend"] or "" for row in rows})  # by name, as in the articles
-    set_ups = grouped(sorted(rows, key=_set_up_order), _set_up)
     tested = joined(rows[0]["product"], rows[0]["product_version"], protocol)
-    return Table.of(
-        ", ".join(filter(None, [tested, rows[0]["rate_unit"]])),
-        (
-            {"Set-up": set_up or "All"}
-            | {
-                name or wording.NOT_STATED: _cell([row for row in some if (row["backend"] or "") == name])
-                for name in backends
-            }
-            for set_up, some in set_ups.items()
-        ),
-    )
+    lines = []
+    for set_up, some in grouped(sorted(rows, key=_set_up_order), _set_up).items():
+        of = grouped(some, lambda row: row["backend"] or "")
+        cells = {name or wording.NOT_STATED: _cell(of.get(name, ())) for name in backends}
+        lines.append({"Set-up": set_up or "All"} | cells)
+    return Table.of(", ".join(filter(None, [tested, rows[0]["rate_unit"]])), lines)
 
 
 def _cell(rows: Sequence[Row]) -> Cell:
@@ -95,8 +82,7 @@ def _cell(rows: Sequence[Row]) -> Cell:
 
 def spread(row: Row) -> str:
     """Return range and runs of a figure, e.g. `bracket 8,288 to 9,750; 3 of 5 runs`; empty for published ones."""
-    interval = _range(row)
-    return "; ".join(part for part in (interval if interval != "-" else "", _runs(row)) if part)
+    return "; ".join(filter(None, (_range(row).removeprefix("-"), _runs(row))))
 
 
 def _range(row: Row) -> str:

@@ -28,9 +28,8 @@ def pairs(scope: Scope, figures: Sequence[Row]) -> list[Row]:
 
 
 def _compared(row: Row, baseline: Row, treatment: Row) -> Row:
-    threads = (
-        f"{row['threading']} ×{row['threads']}" if row["threading"] == "multi" and row["threads"] else row["threading"]
-    )
+    several = f" ×{row['threads']}" if row["threading"] == "multi" and row["threads"] else ""
+    threads = row["threading"] and f"{row['threading']}{several}"
     dimensions = {"backend": row["backend"], "threading": threads, "ha_mode": row["ha_mode"]}
     kept = (value for name, value in dimensions.items() if name != row["factor"] and value != "none")
     return {
@@ -107,8 +106,7 @@ def between_versions(scope: Scope) -> Iterable[Block]:
 
 def changed_levels(scope: Scope) -> list[str]:
     """Say which series end at another level than they began, if their newest result is in the report."""
-    changed = queries.changed_series(scope.warehouse, None)
-    own = [each for each in changed if each["newest_id"] in scope.ids]
+    own = [each for each in queries.changed_series(scope.warehouse, None) if each["newest_id"] in scope.ids]
     return [f"{headlines.changed_level(each)}." for each in own[: headlines.MOST_CHANGED]]
 
 

@@ -22,6 +22,7 @@ def report(warehouse: Warehouse, campaigns: Sequence[str] = ()) -> Report:
     pairs = comparisons.pairs(scope, figures)
     answered = "Answered share, as the generator prints it and by the counters of the server and the network"
     unpaced = "Throughput without a set rate, or at a higher rate than the server could take: the median of the runs"
+    servers = scope.tables("Values from the servers' own configurations", "servers")
     findings = scope.tables("Findings by severity; if there are several alike, the first by file", "findings")
     sections = [
         _summary(scope, told, figures, pairs),
@@ -34,9 +35,7 @@ def report(warehouse: Warehouse, campaigns: Sequence[str] = ()) -> Report:
         curves.seconds(scope),
         _method(scope, figures),
         Section("machines", "Machines", tuple(map(_machine, scope.rows("machines")))),
-        Section(
-            "servers", "Server configurations", scope.tables("Values from the servers' own configurations", "servers")
-        ),
+        Section("servers", "Server configurations", servers),
         Section("findings", "Findings", findings or ("There are no findings about these campaigns.",)),
     ]
     [built] = printable(warehouse.query("select built_at, dropline_version from build_info"))
@@ -108,13 +107,9 @@ def _method(scope: Scope, figures: Sequence[Row]) -> Section:
 
 def _machine(host: Row) -> Table:
     facts = {name: value for name, value in host.items() if value not in (None, [])}
-    return Table.of(
-        f"Machine {facts.pop('name')} ({facts.pop('campaigns')})",
-        (
-            {"Fact": MACHINE_UNITS.get(name, name.replace("_", " ")), "Value": _fact(name, value)}
-            for name, value in facts.items()
-        ),
-    )
+    caption = f"Machine {facts.pop('name')} ({facts.pop('campaigns')})"
+    texts = {MACHINE_UNITS.get(name, name.replace("_", " ")): _fact(name, value) for name, value in facts.items()}
+    return Table.of(caption, ({"Fact": name, "Value": value} for name, value in texts.items()))
 
 
 def _fact(name: str, value: Any) -> str:

@@ -44,7 +44,10 @@ class Scope:
 
     def tables(self, caption: str, name: str) -> tuple[Table, ...]:
         """Return the table of the rows of queries/<name>.sql, if any; its column `configuration` holds ids."""
-        rows = [{title(column): value for column, value in row.items()} for row in self.rows(name)]
+        rows = [
+            {_TITLES.get(column) or column.replace("_", " ").capitalize(): value for column, value in row.items()}
+            for row in self.rows(name)
+        ]
         for row in rows:
             if "Configuration" in row:
                 cell = Cell.of(row["Configuration"])
@@ -78,11 +81,6 @@ def chosen(warehouse: Warehouse, wanted: Sequence[str]) -> Scope:
     if len(chosen) == 1:
         labels = {each: label.replace(f" ({chosen[0]})", "") for each, label in labels.items()}
     return Scope(warehouse, chosen, [row["configuration_id"] for row in rows], labels)
-
-
-def title(column: str) -> str:
-    """Return the heading of a column of queries/*.sql."""
-    return _TITLES.get(column) or column.replace("_", " ").capitalize()
 
 
 def printable(table: pa.Table) -> list[Row]:

@@ -20,10 +20,10 @@ def by_kind(
     With a column share_ratio (of those sent, 0..1), `shown` is the text at the bar. `colours` are used in turn.
     """
     axis = alt.Axis(format=",d", tickCount=7, tickMinStep=1, labelFlush=False)
-    tooltip = [alt.Tooltip("kind:N", title="Kind"), alt.Tooltip("count:Q", title=unit, format=",d")]
+    tooltip = theme.tips(kind="Kind", count=(unit, ",d"))
     text, room = alt.Text("count:Q", format=",d"), _ROOM
     if "share_ratio" in table:
-        tooltip.append(alt.Tooltip("share_ratio:Q", title="Share of those sent", format=".2%"))
+        tooltip += theme.tips(share_ratio=("Share of those sent", ".2%"))
         text, room = alt.Text("shown:N"), _ROOM_WITH_SHARE
     scale = alt.Scale(domainMin=0, domainMax=room * max(table["count"].max(), 1))
     base = alt.Chart(table).encode(
@@ -32,12 +32,6 @@ def by_kind(
         tooltip=tooltip,
     )
     colour = alt.Color("kind:N", scale=alt.Scale(domain=list(table["kind"]), range=colours), legend=None)
-    return theme.titled(
-        (
-            base.mark_bar(size=16, cornerRadiusEnd=2).encode(color=colour),
-            base.mark_text(align="left", dx=5, color=theme.INK).encode(text=text),
-        ),
-        finding,
-        detail,
-        alt.Step(theme.ROW_HEIGHT),
-    )
+    bars = base.mark_bar(size=16, cornerRadiusEnd=2).encode(color=colour)
+    texts = base.mark_text(align="left", dx=5, color=theme.INK).encode(text=text)
+    return theme.titled((bars, texts), finding, detail, alt.Step(theme.ROW_HEIGHT))

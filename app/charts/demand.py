@@ -25,7 +25,8 @@ def against_capacities(steps: pd.DataFrame, capacities: pd.DataFrame, finding: s
     need = alt.Chart(steps.loc[:, list(STEPS)])
     known = alt.Chart(capacities.loc[:, list(CAPACITIES)].assign(top=capacities[["rate", "high"]].max(axis="columns")))
     green = theme.DISTINCT_COLOURS[2]
-    tooltip = [alt.Tooltip("label:N", title="Configuration"), alt.Tooltip("shown:N", title="Leases/s")]
+    tooltip = theme.tips(label="Configuration", shown="Leases/s")
+    tips = theme.tips(t_s=("From second", ",.0f"), lps=("Leases/s needed", ",.4~f"))
     layers = [
         known.mark_rect(color=green, opacity=0.16).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), tooltip=tooltip),
         known.mark_rule(color=green, strokeWidth=1.5).encode(y=alt.Y("rate:Q"), tooltip=tooltip),
@@ -34,12 +35,7 @@ def against_capacities(steps: pd.DataFrame, capacities: pd.DataFrame, finding: s
         ),
         need.mark_area(color=theme.LIMIT_COLOUR, opacity=0.18, interpolate="step-after").encode(x=x, y=y),
         need.mark_line(color=theme.LIMIT_COLOUR, strokeWidth=2.2, interpolate="step-after").encode(
-            x=x,
-            y=y,
-            tooltip=[
-                alt.Tooltip("t_s:Q", title="From second", format=",.0f"),
-                alt.Tooltip("lps:Q", title="Leases/s needed", format=",.4~f"),
-            ],
+            x=x, y=y, tooltip=tips
         ),
     ]
     return theme.titled(layers, finding, detail, _HEIGHT)

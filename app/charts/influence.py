@@ -22,22 +22,13 @@ def tornado(table: pd.DataFrame, needed_lps: float, swing: float) -> alt.LayerCh
     strongest = bars[bars["input"] == bars["input"].iloc[0]].set_index("end")
     before, after = strongest.loc["smaller"], strongest.loc["larger"]
     legend = alt.Legend(orient="top", symbolType="square")
-    drawn = (
-        alt.Chart(bars)
-        .mark_bar(size=16)
-        .encode(
-            x=alt.X("needed:Q", title="Leases per second needed", axis=theme.RATE_AXIS, scale=alt.Scale(zero=False)),
-            x2=alt.X2("lps:Q"),
-            y=alt.Y("input:N", sort=None, title=None, axis=theme.ROW_AXIS),
-            color=alt.Color(
-                "end:N", scale=alt.Scale(domain=list(ENDS), range=list(ENDS.values())), title="Input", legend=legend
-            ),
-            tooltip=[
-                alt.Tooltip("input:N", title="Input"),
-                alt.Tooltip("value:Q", title="at", format=",.4~f"),
-                alt.Tooltip("shown:N", title="Leases/s needed"),
-            ],
-        )
+    scale = alt.Scale(domain=list(ENDS), range=list(ENDS.values()))
+    drawn = alt.Chart(bars, mark=alt.MarkDef("bar", size=16)).encode(
+        x=alt.X("needed:Q", title="Leases per second needed", axis=theme.RATE_AXIS, scale=alt.Scale(zero=False)),
+        x2=alt.X2("lps:Q"),
+        y=alt.Y("input:N", sort=None, title=None, axis=theme.ROW_AXIS),
+        color=alt.Color("end:N", scale=scale, title="Input", legend=legend),
+        tooltip=theme.tips(input="Input", value=("at", ",.4~f"), shown="Leases/s needed"),
     )
     rule = alt.Chart(bars.head(1)).mark_rule(color=theme.NEUTRAL).encode(x=alt.X("needed:Q"))
     return theme.titled(

@@ -20,19 +20,12 @@ def second_by_second(intervals: pd.DataFrame, span_s: Sequence[float], pauses: p
     `span_s` is the axis that other charts share; `pauses`, as from the function, are shaded.
     """
     intervals = intervals.loc[:, list(REQUIRED)]
-    lines = (
-        alt.Chart(intervals)
-        .mark_line(strokeWidth=1.8, point=len(intervals) < _FEW)
-        .encode(
-            x=time_axis(span_s, "Time since the start (s)"),
-            y=alt.Y("packets_per_s:Q", title="Packets per second", axis=theme.value_axis()),
-            **theme.of_series(theme.SERIES_COLOURS, [[5, 3], [1, 0], [2, 2]]),
-            tooltip=[
-                alt.Tooltip("series:N", title="Packets"),
-                alt.Tooltip("t_s:Q", title="Second", format=".0f"),
-                alt.Tooltip("packets_per_s:Q", title="Packets/s", format=",.0f"),
-            ],
-        )
+    line = alt.MarkDef("line", strokeWidth=1.8, point=len(intervals) < _FEW)
+    lines = alt.Chart(intervals, mark=line).encode(
+        x=time_axis(span_s, "Time since the start (s)"),
+        y=alt.Y("packets_per_s:Q", title="Packets per second", axis=theme.value_axis()),
+        **theme.of_series(theme.SERIES_COLOURS, [[5, 3], [1, 0], [2, 2]]),
+        tooltip=theme.tips(series="Packets", t_s=("Second", ".0f"), packets_per_s=("Packets/s", ",.0f")),
     )
     detail = f"n = {intervals['t_s'].nunique():,} interim lines of the report; drops: packets that were never answered"
     if len(pauses):

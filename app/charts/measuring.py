@@ -15,26 +15,15 @@ def trials_in_order(trials: pd.DataFrame) -> alt.LayerChart:
     columns = trials.loc[:, ["configuration", "repetition", "rate", "loss"]].assign(
         number=range(1, len(trials) + 1), verdict=trials["is_exceeding"].map({True: _EXCEEDS, False: _PASSES})
     )
-    points = (
-        alt.Chart(columns)
-        .mark_point(filled=True, size=70)
-        .encode(
-            x=alt.X("number:Q", title="Trial", axis=alt.Axis(tickMinStep=1, format="d")),
-            y=alt.Y("rate:Q", title="Offered rate (per second)", axis=theme.RATE_AXIS, scale=alt.Scale(zero=False)),
-            color=alt.Color(
-                "verdict:N",
-                title=None,
-                scale=alt.Scale(domain=[_PASSES, _EXCEEDS], range=_COLOURS),
-                legend=alt.Legend(orient="bottom"),
-            ),
-            shape=alt.Shape("configuration:N", title=None, legend=alt.Legend(orient="bottom")),
-            tooltip=[
-                alt.Tooltip("configuration:N", title="Configuration"),
-                alt.Tooltip("repetition:Q", title="Run"),
-                alt.Tooltip("rate:Q", title="Offered rate", format=",d"),
-                alt.Tooltip("loss:Q", title="Loss", format=".2%"),
-            ],
-        )
+    scale, legend = alt.Scale(domain=[_PASSES, _EXCEEDS], range=_COLOURS), alt.Legend(orient="bottom")
+    points = alt.Chart(columns, mark=alt.MarkDef("point", filled=True, size=70)).encode(
+        x=alt.X("number:Q", title="Trial", axis=alt.Axis(tickMinStep=1, format="d")),
+        y=alt.Y("rate:Q", title="Offered rate (per second)", axis=theme.RATE_AXIS, scale=alt.Scale(zero=False)),
+        color=alt.Color("verdict:N", title=None, scale=scale, legend=legend),
+        shape=alt.Shape("configuration:N", title=None, legend=legend),
+        tooltip=theme.tips(
+            configuration="Configuration", repetition=("Run",), rate=("Offered rate", ",d"), loss=("Loss", ".2%")
+        ),
     )
     detail = f"Offered rate of each of {len(columns)} trials, in order"
     return theme.titled((points,), "The search closes in on the limit", detail, _HEIGHT)

@@ -18,10 +18,8 @@ REQUIRED: Final = (
 PICKED: Final = "picked"  # the set-up that was clicked
 PAIRS: Final = ("row", "ratio", "ci_low", "ci_high", "shown", "verdict", "origin")
 VERDICT_COLOURS: Final = {
-    "faster": "#2488d0",
-    "probably faster": "#2488d0",
-    "slower": "#dd6517",
-    "probably slower": "#dd6517",
+    **dict.fromkeys(("faster", "probably faster"), "#2488d0"),
+    **dict.fromkeys(("slower", "probably slower"), "#dd6517"),
 }
 _BAR: Final = 13  # pixels
 _AXIS: Final = alt.Axis(labelExpr=theme.AMOUNTS, tickCount=alt.ExprRef("containerSize()[0] < 500 ? 2 : 4"), grid=False)
@@ -61,18 +59,8 @@ def capacities(
     colour = alt.Color("backend:N", scale=theme.backend_scale(rows["backend"]), legend=None)
     if colours:
         colour = alt.Color("row:N", scale=alt.Scale(domain=list(colours), range=list(colours.values())), legend=None)
-    shared: dict[str, Any] = {
-        "y": y,
-        "color": colour,
-        "tooltip": [
-            alt.Tooltip("label:N", title="Set-up"),
-            alt.Tooltip("shown:N", title=unit),
-            alt.Tooltip("interval:N", title="Limit"),
-            alt.Tooltip("runs:N", title="Runs"),
-            alt.Tooltip("quality:N", title="Quality"),
-            alt.Tooltip("origin:N", title="Figure"),
-        ],
-    }
+    tooltip = theme.tips(label="Set-up", shown=unit, interval="Limit", runs="Runs", quality="Quality", origin="Figure")
+    shared: dict[str, Any] = {"y": y, "color": colour, "tooltip": tooltip}
     own, published = ({"origin": origin} for origin in theme.ORIGINS)
     bracket, estimate = (own | {"interval_kind": kind} for kind in ("bracket", "confidence"))
     low, high = {"x": alt.X("ci_low:Q")}, {"x": alt.X("ci_high:Q")}
@@ -94,8 +82,7 @@ def capacities(
     ]
     if singles is not None:
         ticks = alt.Chart(singles[["row", "rate", "run"]]).mark_tick(size=_BAR, color=theme.INK, opacity=0.5)
-        tips = [alt.Tooltip("run:N", title="Run"), alt.Tooltip("rate:Q", title=unit, format=",.0f")]
-        layers.append(ticks.encode(x=alt.X("rate:Q"), y=y, tooltip=tips))
+        layers.append(ticks.encode(x=alt.X("rate:Q"), y=y, tooltip=theme.tips(run="Run", rate=(unit, ",.0f"))))
     layers[0] = layers[0] or alt.Chart(rows, mark=alt.MarkDef("point", opacity=0)).encode(x=x, y=y)
     layers[0] = layers[0].add_params(alt.selection_point(PICKED, fields=["configuration_id"]))
     return theme.titled(filter(None, layers), finding, detail, alt.Step(theme.ROW_HEIGHT))
@@ -135,57 +122,40 @@ def _marks(rows: pd.DataFrame, of: Mapping[str, Any], mark: alt.MarkDef, channel
     columns = zip(*(rows[name] for name in (*of, *ends)), strict=True)
     if not any(row[: len(of)] == tuple(of.values()) and not any(map(pd.isna, row[len(of) :])) for row in columns):
         return None
-    tests = [
-        *(f"datum.{name} === {json.dumps(value)}" for name, value in of.items()),
-        *map("isValid(datum.{})".format, ends),
-    ]
+    tests = [f"datum.{name} === {json.dumps(value)}" for name, value in of.items()]
+    tests += map("isValid(datum.{})".format, ends)
     return alt.Chart(rows, mark=mark, transform=[alt.FilterTransform(" && ".join(tests))]).encode(**channels)
 
 
 def ratios(pairs: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
     """Draw the ratio of each of `PAIRS` around 1, with its interval; `shown` is the ratio with its verdict."""
     pairs = pairs.loc[:, list(PAIRS)]
-    # text has its own column, right of the line at 1
-    end = pairs[["ratio", "ci_high"]].max(axis="columns").clip(lower=1)
-    pairs = pairs.assign(colour=pairs["verdict"].map(VERDICT_COLOURS).fillna(theme.NEUTRAL), end=end)
+    pairs = pairs.assign(
+        colour=pairs["verdict"].map(VERDICT_COLOURS).fillna(theme.NEUTRAL),
+        end=pairs[["ratio", "ci_high"]].max(axis="columns").clip(lower=1),  # text is right of the line at 1
+    )
     first, last = min(pairs[["ratio", "ci_low"]].min().min(), 1) / 1.15, max(pairs["end"].max(), 1)
     wide, narrow = ((last / first) ** share for share in (0.7, 2.2))
-    scale = alt.Scale(
-        type="log",
-        nice=False,
-        domainMin=first,
-        domainMax=alt.ExprRef(f"{last} * (containerSize()[0] < 500 ? {max(narrow, 5)} : {max(wide, 1.7)})"),
-    )
+    end = alt.ExprRef(f"{last} * (containerSize()[0] < 500 ? {max(narrow, 5)} : {max(wide, 1.7)})")
+    scale = alt.Scale(type="log", nice=False, domainMin=first, domainMax=end)
+    ticks = alt.ExprRef(f"containerSize()[0] < 500 || {last / first} > 4 ? {_TICKS} : {_FINE_TICKS}")
     y = alt.Y("row:N", sort=list(dict.fromkeys(pairs["row"])), title=None, axis=theme.ROW_AXIS)
-    x = alt.X(
-        "ratio:Q",
-        title="times",
-        scale=scale,
-        axis=alt.Axis(
-            format="~g",
-            values=alt.ExprRef(f"containerSize()[0] < 500 || {last / first} > 4 ? {_TICKS} : {_FINE_TICKS}"),
-            grid=False,
-        ),
-    )
-    colour = alt.Color("colour:N", scale=None)
-    tooltip = [alt.Tooltip("row:N", title="Set-up"), alt.Tooltip("shown:N", title="Ratio")]
+    x = alt.X("ratio:Q", title="times", scale=scale, axis=alt.Axis(format="~g", values=ticks, grid=False))
+    shared: dict[str, Any] = {
+        "y": y,
+        "color": alt.Color("colour:N", scale=None),
+        "tooltip": theme.tips(row="Set-up", shown="Ratio"),
+    }
     one = alt.Chart({"values": [{"one": 1}]}).mark_rule(color=theme.NEUTRAL, strokeDash=[4, 3]).encode(x=alt.X("one:Q"))
-    bars = _marks(
-        pairs,
-        {},
+    bar, between = (
         alt.MarkDef("bar", height=_BAR - 4, opacity=0.35),
-        {"y": y, "color": colour, "tooltip": tooltip, "x": alt.X("ci_low:Q"), "x2": alt.X2("ci_high:Q")},
+        {"x": alt.X("ci_low:Q"), "x2": alt.X2("ci_high:Q")},
     )
+    bars = _marks(pairs, {}, bar, shared | between)
     base = alt.Chart(pairs)
     dots = base.mark_point(size=80, strokeWidth=2).encode(
-        y=y,
-        x=x,
-        color=colour,
-        fill=alt.Fill("colour:N", scale=None),
-        fillOpacity=theme.FILLED_IF_MEASURED,
-        tooltip=tooltip,
+        x=x, fill=alt.Fill("colour:N", scale=None), fillOpacity=theme.FILLED_IF_MEASURED, **shared
     )
     words = alt.ExprRef("containerSize()[0] < 500 ? split(datum.shown, ', ') : datum.shown")  # in two lines on phones
     texts = base.mark_text(**_TEXT, text=words, lineHeight=11, color=theme.INK).encode(y=y, x=alt.X("end:Q"))
-    layers = [one, *([bars] if bars is not None else []), dots, texts]
-    return theme.titled(layers, finding, detail, alt.Step(theme.ROW_HEIGHT))
+    return theme.titled(filter(None, (one, bars, dots, texts)), finding, detail, alt.Step(theme.ROW_HEIGHT))

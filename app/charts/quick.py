@@ -23,16 +23,13 @@ def points(table: pd.DataFrame, x: str, y: str, colour: str | None = None) -> al
     drawn = whole.head(MOST_POINTS)
     numbers = drawn["x"].dtype.kind in "iufM"
     kind = ("temporal" if drawn["x"].dtype.kind == "M" else "quantitative") if numbers else "nominal"
-    across = alt.X("x", type=kind, title=x)
-    # Texts go on the vertical axis, which has space for them.
-    labels = alt.Y("x", type=kind, title=None, sort=None, axis=theme.ROW_AXIS)  # the chart's title names it
-    values = "y", "quantitative"
     chart = alt.Chart(drawn).mark_point(filled=True, size=45, opacity=0.75, color=theme.BACKEND_COLOURS["memfile"])
-    tooltip = [alt.Tooltip("x", type=kind, title=x), alt.Tooltip("y", type=values[1], title=y)]
+    tooltip = [alt.Tooltip("x", type=kind, title=x), alt.Tooltip("y:Q", title=y)]
     if numbers:
-        chart = chart.encode(x=across, y=alt.Y(values[0], type=values[1], title=y), tooltip=tooltip)
-    else:
-        chart = chart.encode(x=alt.X(values[0], type=values[1], title=y), y=labels, tooltip=tooltip)
+        chart = chart.encode(x=alt.X("x", type=kind, title=x), y=alt.Y("y:Q", title=y), tooltip=tooltip)
+    else:  # texts go on the vertical axis, which has space for them; the chart's title names it
+        labels = alt.Y("x", type=kind, title=None, sort=None, axis=theme.ROW_AXIS)
+        chart = chart.encode(x=alt.X("y:Q", title=y), y=labels, tooltip=tooltip)
     if colour:
         shade = _colour(drawn["colour"], colour)
         chart = chart.encode(color=shade, tooltip=[*tooltip, alt.Tooltip("colour", type=shade["type"])])

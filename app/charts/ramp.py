@@ -1,6 +1,6 @@
 """Chart of the loss ratio over the offered rate, with the limit."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any, Final
 
@@ -45,10 +45,8 @@ def loss_over_rate(
     lines = list(dict.fromkeys(steps["label"]))
     height = _HEIGHT + _LEGEND_ROW * len(lines)  # the legend takes its space from the chart
     many = len(lines) > len(theme.LINE_DASHES)
-    symbol = {} if many else {"symbolType": "stroke"}
-    legend = alt.Legend(
-        orient="bottom", columns=1, labelLimit=700, rowPadding=0, symbolSize=120 if many else 500, **symbol
-    )
+    symbol: dict[str, Any] = {"symbolSize": 120} if many else {"symbolSize": 500, "symbolType": "stroke"}
+    legend = alt.Legend(orient="bottom", columns=1, labelLimit=700, rowPadding=0, **symbol)
     by_label: dict[str, Any] = {"sort": lines, "title": "Configuration", "legend": legend if len(lines) > 1 else None}
     base = alt.Chart(steps).encode(
         x=alt.X("offered_rate:Q", title=f"Offered rate ({unit})", axis=theme.RATE_AXIS),
@@ -56,22 +54,18 @@ def loss_over_rate(
         color=alt.Color("label:N", scale=alt.Scale(domain=lines, range=[colours[each] for each in lines]), **by_label),
         detail=[alt.Detail("label:N"), alt.Detail("line:N")],
         tooltip=[
-            alt.Tooltip("label:N", title="Configuration"),
-            alt.Tooltip("line:N", title="Run"),
-            alt.Tooltip("offered_rate:Q", title=f"Offered ({unit})", format=",.0f"),
-            alt.Tooltip("achieved_rate:Q", title=f"Achieved ({unit})", format=",.0f"),
-            alt.Tooltip("loss_ratio:Q", title="Loss", format=".3%"),
-            alt.Tooltip("runs:Q", title="Runs (n)"),
+            *theme.tips(label="Configuration", line="Run", offered_rate=(f"Offered ({unit})", ",.0f")),
+            *theme.tips(achieved_rate=(f"Achieved ({unit})", ",.0f"), loss_ratio=("Loss", ".3%"), runs=("Runs (n)",)),
         ],
     )
     spread = base.transform_filter("datum.runs > 1").mark_rule(strokeWidth=4, opacity=0.25)
     points = base.mark_point(size=36, filled=True, opacity=1)
     curves = [
         base.mark_line(strokeWidth=1.8, opacity=0.85).encode(
-            strokeDash=alt.StrokeDash("label:N", scale=_in_turn(lines, theme.LINE_DASHES), **by_label)
+            strokeDash=alt.StrokeDash("label:N", scale=theme.in_turn(lines, theme.LINE_DASHES), **by_label)
         ),
         # lines with the same dash differ in their points
-        points.encode(shape=alt.Shape("label:N", scale=_in_turn(lines, theme.POINT_SHAPES, 4), **by_label))
+        points.encode(shape=alt.Shape("label:N", scale=theme.in_turn(lines, theme.POINT_SHAPES, 4), **by_label))
         if many
         else points,
         spread.encode(y=alt.Y("lowest_loss_ratio:Q"), y2=alt.Y2("highest_loss_ratio:Q")),
@@ -109,8 +103,8 @@ def _runs(steps: pd.DataFrame) -> str:
     """Return the meaning of a line and its bars, with the number of runs."""
     if steps["runs"].max() <= 1:
         runs = len(steps[["label", "line"]].drop_duplicates())
-        alone = "One run per line, the median of its trials at each rate"
-        return f"n = {runs} runs" if runs > steps["label"].nunique() else alone
+        is_several = runs > steps["label"].nunique()
+        return f"n = {runs} runs" if is_several else "One run per line, the median of its trials at each rate"
     runs = steps.groupby("label")["runs"].max()
     return f"Median of n = {wording.span(runs.min(), runs.max())} runs each; bars: from the lowest to the highest run"
 
@@ -138,8 +132,3 @@ def _bands(top: float) -> Iterator[dict[str, float]]:
     edges = [0.0, *((one + other) / 2 for one, other in pairwise(limits)), top]
     for limit, (low, high) in zip(limits, pairwise(edges), strict=True):
         yield {"limit": limit, "low": low, "high": high}
-
-
-def _in_turn(names: list[str], looks: Sequence[Any], each: int = 1) -> alt.Scale:
-    """Return a scale that assigns the looks to the names in turn, one look to `each` neighbours."""
-    return alt.Scale(domain=names, range=[looks[place // each % len(looks)] for place in range(len(names))])

@@ -22,10 +22,8 @@ def thread_scaling(points: pd.DataFrame, backend: str | None, unit: str, finding
         y=alt.Y("rate:Q", title=f"Capacity ({unit})", axis=theme.value_axis()),
         shape=alt.ShapeValue("circle", condition={"test": "datum.is_above_cores", "value": "triangle-up"}),
         tooltip=[
-            alt.Tooltip("threads:Q", title="Threads"),
-            alt.Tooltip("rate:Q", title=f"Capacity ({unit})", format=",.0f"),
-            alt.Tooltip("fitted_rate:Q", title="By the law", format=",.0f"),
-            alt.Tooltip("rated_runs:Q", title="Runs (n)"),
+            *theme.tips(threads=("Threads",), rate=(f"Capacity ({unit})", ",.0f")),
+            *theme.tips(fitted_rate=("By the law", ",.0f"), rated_runs=("Runs (n)",)),
         ],
     )
     law = base.transform_filter("isValid(datum.fitted_rate)").mark_line(color=colour, opacity=0.6)

@@ -13,14 +13,8 @@ from dropline.inference.recovery import Course
 
 MOST_POINTS: Final = 300  # per line
 _TICKS: Final = {
-    1: "1 s",
-    10: "10 s",
-    60: "1 min",
-    600: "10 min",
-    3600: "1 h",
-    36000: "10 h",
-    86400: "1 d",
-    864000: "10 d",
+    **{1: "1 s", 10: "10 s", 60: "1 min", 600: "10 min"},
+    **{3600: "1 h", 36000: "10 h", 86400: "1 d", 864000: "10 d"},
 }
 _HEIGHT: Final = 320  # pixels
 _WAITING: Final = {"no lease": theme.LIMIT_COLOUR, "lease still valid": theme.SERIES_COLOURS["sent"]}
@@ -40,18 +34,12 @@ def points(course: Course) -> pd.DataFrame:
     told = [busiest, busiest + 1, int(np.argmax(course.waiting)) + 1, size]
     ends = np.unique(np.append(np.arange(0, size, -(-size // (MOST_POINTS - len(told)))), told))
     edges, begins, lasts = course.edges[ends], ends[:-1], ends[1:] - 1
-    rates = {
-        "repeated": course.repeated,
-        "for the first time": course.sent - course.repeated,
-        "answered": course.answered,
-    }
+    waiting = zip(_WAITING, (course.without_lease, course.renewing), strict=True)
+    requests = zip(_REQUESTS, (course.repeated, course.sent - course.repeated, course.answered), strict=True)
     return pd.DataFrame(
-        {
-            "t_s": (edges[:-1] + edges[1:]) / 2,
-            "no lease": course.without_lease[lasts],
-            "lease still valid": course.renewing[lasts],
-        }
-        | {name: np.add.reduceat(values, begins) / np.diff(edges) for name, values in rates.items()}
+        {"t_s": (edges[:-1] + edges[1:]) / 2}
+        | {name: clients[lasts] for name, clients in waiting}
+        | {name: np.add.reduceat(sent, begins) / np.diff(edges) for name, sent in requests}
     )
 
 
@@ -74,18 +62,10 @@ def time_axis(table: pd.DataFrame) -> alt.X:
 
 def _lines(table: pd.DataFrame, colours: Mapping[str, str], axis: str, finding: str, detail: str) -> alt.LayerChart:
     long = table.melt("t_s", list(colours), "series", "value")
-    drawn = (
-        alt.Chart(long)
-        .mark_line(strokeWidth=1.8)
-        .encode(
-            x=time_axis(table),
-            y=alt.Y("value:Q", title=axis, axis=theme.RATE_AXIS),
-            **theme.of_series(colours, theme.LINE_DASHES[: len(colours)], columns=theme.LEGEND_COLUMNS),
-            tooltip=[
-                alt.Tooltip("series:N", title="Series"),
-                alt.Tooltip("t_s:Q", title="Second", format=",.0f"),
-                alt.Tooltip("value:Q", title=axis, format=",.1f"),
-            ],
-        )
+    drawn = alt.Chart(long, mark=alt.MarkDef("line", strokeWidth=1.8)).encode(
+        x=time_axis(table),
+        y=alt.Y("value:Q", title=axis, axis=theme.RATE_AXIS),
+        **theme.of_series(colours, theme.LINE_DASHES[: len(colours)], columns=theme.LEGEND_COLUMNS),
+        tooltip=theme.tips(series="Series", t_s=("Second", ",.0f"), value=(axis, ",.1f")),
     )
     return theme.titled([drawn], finding, detail, _HEIGHT)

@@ -21,24 +21,13 @@ def shares(times: pd.DataFrame) -> alt.LayerChart:
     """
     times = times.loc[:, list(REQUIRED)]
     names = list(dict.fromkeys(times["source"]))
+    scale, axis = alt.Scale(type="log", nice=False, padding=10), alt.Axis(format=",~f", labelOverlap=True, tickCount=6)
+    legend = alt.Legend(orient="top", title=None, columns=theme.LEGEND_COLUMNS)
     base = alt.Chart(times).encode(
-        x=alt.X(
-            "time_ms:Q",
-            title="Response time (ms)",
-            scale=alt.Scale(type="log", nice=False, padding=10),
-            axis=alt.Axis(format=",~f", labelOverlap=True, tickCount=6),
-        ),
+        x=alt.X("time_ms:Q", title="Response time (ms)", scale=scale, axis=axis),
         y=alt.Y("share_ratio:Q", title="Share of answers", scale=alt.Scale(domain=[0, 1]), axis=_TICKS),
-        color=alt.Color(
-            "source:N",
-            scale=theme.distinct(names),
-            legend=alt.Legend(orient="top", title=None, columns=theme.LEGEND_COLUMNS),
-        ),
-        tooltip=[
-            alt.Tooltip("source:N", title="Answers"),
-            alt.Tooltip("time_ms:Q", title="At most (ms)", format=",.4~g"),
-            alt.Tooltip("share_ratio:Q", title="Share", format=".1%"),
-        ],
+        color=alt.Color("source:N", scale=theme.in_turn(names), legend=legend),
+        tooltip=theme.tips(source="Answers", time_ms=("At most (ms)", ",.4~g"), share_ratio=("Share", ".1%")),
     )
     curves = base.transform_filter("datum.kind == 'each'").mark_line(interpolate="step-after", strokeWidth=1.8)
     points = base.transform_filter("datum.kind == 'summary'").mark_point(size=60, filled=True, opacity=1)

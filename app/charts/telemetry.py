@@ -29,17 +29,12 @@ def over_time(
     base = alt.Chart(readings)
     are_events = readings["value"].nunique() == 1  # single events: draw no line between them
     points = alt.OverlayMarkDef(size=20) if len(readings) < _FEW else False
-    lines = (
-        base.mark_point(filled=True, size=50) if are_events else base.mark_line(strokeWidth=1.8, point=points)
-    ).encode(
+    marked = base.mark_point(filled=True, size=50) if are_events else base.mark_line(strokeWidth=1.8, point=points)
+    lines = marked.encode(
         x=intervals.time_axis(span_s),
         y=alt.Y("value:Q", title=None, scale=alt.Scale(zero=True), axis=theme.value_axis(ticks=3)),
-        color=alt.Color("name:N", scale=theme.distinct(names), legend=legend),
-        tooltip=[
-            alt.Tooltip("name:N", title=panel),
-            alt.Tooltip("t_s:Q", title="Second", format=".2f"),
-            alt.Tooltip("value:Q", title="Value", format=",.4~g"),
-        ],
+        color=alt.Color("name:N", scale=theme.in_turn(names), legend=legend),
+        tooltip=theme.tips(name=panel, t_s=("Second", ".2f"), value=("Value", ",.4~g")),
     )
     finding = _finding(readings, panel, are_events)
     height = _HEIGHT + (_LEGEND if legend else 0)

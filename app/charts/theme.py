@@ -24,7 +24,6 @@ BACKEND_COLOURS: Final = {
     "cassandra": "#7a6fd0",
 }
 SPARE_COLOURS: Final = ("#3d8f9e", "#b3567c", "#80852b", "#6f87b5", "#ad6a45", "#5b9a5b")
-NO_BACKEND: Final = "#828791"
 SERIES: Final = (*BACKEND_COLOURS.values(), *SPARE_COLOURS)  # of a dozen things that differ in no backend
 LIMIT_COLOUR: Final = "#dc3c55"
 NEUTRAL: Final = "#828791"
@@ -73,9 +72,8 @@ _DETAIL_LINE: Final = 16
 
 def backend_colour(backend: str | None) -> str:
     """Return the colour of a backend, always the same; unknown backends get one by their name."""
-    if not backend:
-        return NO_BACKEND
-    return BACKEND_COLOURS.get(backend, SPARE_COLOURS[zlib.crc32(backend.encode()) % len(SPARE_COLOURS)])
+    spare = SPARE_COLOURS[zlib.crc32((backend or "").encode()) % len(SPARE_COLOURS)]
+    return BACKEND_COLOURS.get(backend, spare) if backend else NEUTRAL
 
 
 def backend_scale(backends: Iterable[Any]) -> alt.Scale:
@@ -85,9 +83,19 @@ def backend_scale(backends: Iterable[Any]) -> alt.Scale:
     return alt.Scale(domain=names, range=[backend_colour(name) for name in names])
 
 
-def distinct(names: Sequence[str]) -> alt.Scale:
-    """Return the colour scale of a few things that are no backends, in turn."""
-    return alt.Scale(domain=names, range=[DISTINCT_COLOURS[i % len(DISTINCT_COLOURS)] for i in range(len(names))])
+def in_turn(names: Sequence[str], looks: Sequence[Any] = DISTINCT_COLOURS, each: int = 1) -> alt.Scale:
+    """Return a scale that assigns the looks to the names in turn, one look to `each` neighbours."""
+    return alt.Scale(domain=names, range=[looks[place // each % len(looks)] for place in range(len(names))])
+
+
+def tips(**fields: str | tuple[str, ...]) -> list[alt.Tooltip]:
+    """Return tooltips: for each field its title or, of a number, its title and its format, if it needs one."""
+    return [
+        alt.Tooltip(f"{name}:N", title=told)
+        if isinstance(told, str)
+        else alt.Tooltip(f"{name}:Q", **dict(zip(("title", "format"), told, strict=False)))
+        for name, told in fields.items()
+    ]
 
 
 def of_series(colours: Mapping[str, str], dashes: Iterable[Sequence[int]], **legend: Any) -> dict[str, Any]:
@@ -110,16 +118,9 @@ def told_apart(backends: Mapping[str, str | None]) -> dict[str, str]:
 def backend_legend(backends: Iterable[Any]) -> alt.Color:
     """Return the colour encoding of the field `backend`, with a legend on top where there are several."""
     scale = backend_scale(backends)
-    legend = alt.Legend(
-        orient="top",
-        symbolOpacity=1,
-        symbolType="circle",
-        symbolStrokeWidth=2,
-        columns=LEGEND_COLUMNS,
-        labelExpr="datum.label || 'not stated'",
-    )
-    shown = legend if len(scale.domain) > 1 else None
-    return alt.Color("backend:N", scale=scale, title="Backend", legend=shown)
+    symbols = {"symbolOpacity": 1, "symbolType": "circle", "symbolStrokeWidth": 2}
+    legend = alt.Legend(orient="top", **symbols, columns=LEGEND_COLUMNS, labelExpr="datum.label || 'not stated'")
+    return alt.Color("backend:N", scale=scale, title="Backend", legend=legend if len(scale.domain) > 1 else None)
 
 
 def value_axis(ticks: int = 7) -> alt.Axis:

@@ -29,22 +29,16 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str) -> alt.La
     x = alt.X("place:Q", title="Run, in order of time", axis=theme.TIME_AXIS, scale=beside)
     y = alt.Y("rate:Q", title=f"Rate at the limit ({unit})", axis=theme.value_axis(), scale=alt.Scale(zero=False))
     tooltip = [
-        alt.Tooltip("run:N", title="Run"),
-        alt.Tooltip("rate:Q", title=f"Rate at the limit ({unit})", format=",.0f"),
-        alt.Tooltip("level:Q", title=f"Level ({unit})", format=",.0f"),
-        alt.Tooltip("product_version:N", title="Version"),
-        alt.Tooltip("changed:N", title="Also changed"),
-        alt.Tooltip("shown_change:N", title="Change of level"),
+        *theme.tips(run="Run", rate=(f"Rate at the limit ({unit})", ",.0f"), level=(f"Level ({unit})", ",.0f")),
+        *theme.tips(product_version="Version", changed="Also changed", shown_change="Change of level"),
     ]
     base = alt.Chart(points)
+    shapes = alt.Scale(domain=list(KINDS), range=["circle", "triangle-down", "triangle-up", "diamond"])
+    legend = alt.Legend(orient="top", title=None, values=kinds) if kinds != ["run"] else None
     dots = base.mark_point(size=60, filled=True, color=colour).encode(
         x=x,
         y=y,
-        shape=alt.Shape(
-            "kind:N",
-            scale=alt.Scale(domain=list(KINDS), range=["circle", "triangle-down", "triangle-up", "diamond"]),
-            legend=alt.Legend(orient="top", title=None, values=kinds) if kinds != ["run"] else None,
-        ),
+        shape=alt.Shape("kind:N", scale=shapes, legend=legend),
         opacity=alt.OpacityValue(0.45, condition={"test": "datum.kind == 'run'", "value": 0.9}),
         tooltip=tooltip,
     )
@@ -52,20 +46,14 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str) -> alt.La
     levels = base.mark_line(strokeWidth=2, color=colour, opacity=0.6).encode(
         x=x, y=alt.Y("level:Q"), detail=alt.Detail("segment:N")
     )
-    environment = (
-        base.transform_filter("datum.changed != ''")
-        .mark_rule(strokeDash=[2, 3], color=theme.PAUSE_COLOUR, strokeWidth=1.5)
-        .encode(x=x, tooltip=tooltip)
-    )
-    changes = (
-        base.transform_filter("datum.shown_change != ''")
-        .mark_rule(color=theme.LIMIT_COLOUR, strokeWidth=1.5)
-        .encode(x=x, tooltip=tooltip)
-    )
-    texts = (
-        base.transform_filter("datum.shown_change != ''")
-        .mark_text(align="left", dx=5, color=theme.INK, fontSize=12)
-        .encode(x=x, y=alt.YValue(8), text=alt.Text("shown_change:N"))
+    other, change = (base.transform_filter(f"datum.{name} != ''") for name in ("changed", "shown_change"))
+    environment = other.mark_rule(strokeDash=[2, 3], color=theme.PAUSE_COLOUR, strokeWidth=1.5)
+    changes = change.mark_rule(color=theme.LIMIT_COLOUR, strokeWidth=1.5)
+    texts = change.mark_text(align="left", dx=5, color=theme.INK, fontSize=12)
+    layers = (
+        *(rule.encode(x=x, tooltip=tooltip) for rule in (environment, changes)),
+        *(crossings, levels, dots),
+        texts.encode(x=x, y=alt.YValue(8), text=alt.Text("shown_change:N")),
     )
     marks = {
         "line: level without dips": points["level"].notna().any(),
@@ -73,5 +61,4 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str) -> alt.La
         "dotted: version or set-up changes": (points["changed"] != "").any(),
     }
     told = ["Dot: rate at the limit; faint line: its range", *(text for text, is_there in marks.items() if is_there)]
-    finding = f"{wording.plural(len(points), 'run')} in order of time"
-    return theme.titled((environment, changes, crossings, levels, dots, texts), finding, "; ".join(told), _HEIGHT)
+    return theme.titled(layers, f"{wording.plural(len(points), 'run')} in order of time", "; ".join(told), _HEIGHT)

@@ -28,35 +28,27 @@ def among_known(known: pd.DataFrame, tried: pd.DataFrame, limit: float, unit: st
     top = float(min(1.0, max([*known["loss_ratio"], *tried["loss_ratio"], 2 * limit])))
     x = alt.X("offered_rate:Q", title=f"Offered rate ({unit})", scale=alt.Scale(type="log", nice=False), axis=_AXIS)
     y = ramp.loss_axis(wording.lost("worst_exchange", [unit]), top)
-    figures = [
-        alt.Tooltip("offered_rate:Q", title=f"Offered ({unit})", format=",.0f"),
-        alt.Tooltip("loss_ratio:Q", title="Loss", format=".3%"),
-    ]
+    figures = theme.tips(offered_rate=(f"Offered ({unit})", ",.0f"), loss_ratio=("Loss", ".3%"))
     told_apart = len(known) <= _MOST_POINTS
     points = alt.OverlayMarkDef(size=14, opacity=0.4) if told_apart else False
-    of_step = [*figures, alt.Tooltip("runs:Q", title="Runs")] if told_apart else []
-    curves = (
-        alt.Chart(known)
-        .mark_line(point=points, strokeWidth=1.2, opacity=0.4)
-        .encode(
-            x=x,
-            y=y,
-            color=theme.backend_legend(known["backend"].fillna("")),
-            detail=alt.Detail("configuration_id:N"),
-            tooltip=[alt.Tooltip("configuration:N", title="Known"), *of_step],
-        )
+    of_step = [*figures, *theme.tips(runs=("Runs",))] if told_apart else []
+    curves = alt.Chart(known, mark=alt.MarkDef("line", point=points, strokeWidth=1.2, opacity=0.4)).encode(
+        x=x,
+        y=y,
+        color=theme.backend_legend(known["backend"].fillna("")),
+        detail=alt.Detail("configuration_id:N"),
+        tooltip=[*theme.tips(configuration="Known"), *of_step],
     )
     rule = alt.Chart({"values": [{"limit": limit}]}).mark_rule(color=theme.LIMIT_COLOUR, strokeDash=[4, 3])
-    own = alt.Chart(tried).encode(x=x, y=y, tooltip=[alt.Tooltip("trial:N", title="This file"), *figures])
+    own = alt.Chart(tried).encode(x=x, y=y, tooltip=[*theme.tips(trial="This file"), *figures])
     layers = [
         curves,
         rule.encode(y=alt.Y("limit:Q")),
         own.mark_point(shape="diamond", size=320, filled=True, opacity=1, color=_COLOUR, stroke=_EDGE, strokeWidth=1.5),
     ]
     if len(tried) <= _NAMED:
-        layers.append(
-            own.mark_text(dy=-20, color=theme.INK, fontSize=12, fontWeight="bold").encode(text=alt.Text("trial:N"))
-        )
+        names = own.mark_text(dy=-20, color=theme.INK, fontSize=12, fontWeight="bold")
+        layers.append(names.encode(text=alt.Text("trial:N")))
     runs = f"{wording.plural(known['configuration_id'].nunique(), 'known configuration')}, median of the runs"
     detail = f"Diamonds: this file, n = {len(tried)}; lines: {runs}; red: the limit of {100 * limit:g} %"
     return theme.titled(layers, finding, detail, _HEIGHT)

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from dropline.app.warehouse import QueryRefused
+from dropline.app.warehouse import QueryRefused, Warehouse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     import pyarrow as pa
-
-    from dropline.app.warehouse import Warehouse
 
 MOST_ROWS: Final = 5000  # that a browser draws smoothly
 FOLDER: Final = Path(__file__).parent
@@ -45,10 +42,8 @@ def ask(warehouse: Warehouse, name: str, given: Mapping[str, str] | None = None,
     try:
         return warehouse.query(sql, {each: known[each] for each in _PARAMETER.findall(sql)})
     except QueryRefused as error:
-        why = str(error).splitlines()[0]
-        raise QueryRefused(
-            f"If an earlier version of Dropline built this warehouse, type `dropline build`. {why}"
-        ) from error
+        advice = "If an earlier version of Dropline built this warehouse, type `dropline build`."
+        raise QueryRefused(f"{advice} {str(error).splitlines()[0]}") from error
 
 
 def row(warehouse: Warehouse, name: str, **parameters: Any) -> dict[str, Any]:

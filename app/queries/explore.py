@@ -76,7 +76,8 @@ class Configurations:
         """Read them; None is the usual goal of each unit."""
         self._known = ask(warehouse, "explore_configurations", loss_goal=loss_goal).combine_chunks()
         self._facets = {facet: _Facet.of(self._known[_COLUMNS.get(facet, facet)]) for facet in FACETS}
-        self.values = {facet: _in_order(each.counts()) for facet, each in self._facets.items()}
+        counts = {facet: each.counts() for facet, each in self._facets.items()}
+        self.values = {facet: sorted(of, key=lambda value: (-of[value], value)) for facet, of in counts.items()}
 
     def search(self, search: str, chosen: Mapping[str, Sequence[str]]) -> Found:
         """Find the configurations whose texts contain all words, ignoring case, and that have the chosen values.
@@ -107,17 +108,11 @@ def _have(texts: pa.ChunkedArray, word: str) -> pa.ChunkedArray:
     return pc.match_substring_regex(texts, re.escape(word))
 
 
-def _in_order(counts: Counter[str]) -> list[str]:
-    return sorted(counts, key=lambda value: (-counts[value], value))
-
-
 def _places(found: pa.Table) -> NDArray[np.int64]:
     """Return the places of the rows to show, in their order; they are sorted but for the frequency of their units."""
     groups = list(zip(found["origin"].to_pylist(), found["rate_unit"].to_pylist(), strict=True))
-    sizes = Counter(groups)
-    keys = [
-        (group[0], rate is None, -sizes[group]) for group, rate in zip(groups, found["rate"].to_pylist(), strict=True)
-    ]
+    sizes, rates = Counter(groups), found["rate"].to_pylist()
+    keys = [(group[0], rate is None, -sizes[group]) for group, rate in zip(groups, rates, strict=True)]
     return np.array(sorted(range(len(keys)), key=keys.__getitem__)[:MOST_FOUND], np.int64)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -12,10 +12,7 @@ from dropline.app import links, queries, query_log, view_tables, widgets, wordin
 from dropline.app.charts import counts
 from dropline.app.warehouse import Warehouse
 
-VERDICTS = {
-    "verdict": "Rule",
-    "reviewed_verdict": "Maintainers",
-}
+VERDICTS = {"verdict": "Rule", "reviewed_verdict": "Maintainers"}
 
 
 def main() -> None:
@@ -39,16 +36,16 @@ def main() -> None:
     checked = f"{holding} of {len(shown) - open_ones} checkable claims hold"
     agreed = f"rule and maintainers agree on {_agree(shown).sum()} of {len(shown)}"
     answer.header(f"{checked}; {agreed}", anchor=False)
-    _draw_verdicts(shown, asked)
+    times = shown["verdict"].value_counts()
+    bars = [{"kind": text, "count": times[each]} for each, text in wording.CLAIM_VERDICTS.items() if each in times]
+    finding = "Claims by the verdict of the rule"
+    drawn = counts.by_kind(pd.DataFrame(bars), finding, "Computed from the figures", "Claims")
+    widgets.chart(drawn, "verdicts", asked)
     place = _choose_claim(shown)
     if place is None:
         st.info("Choose a claim in the table to see its arithmetic and its figures.", icon=":material/touch_app:")
     else:
         _show_claim(warehouse, shown.iloc[place].to_dict())
-
-
-def _verdicts(values: pd.Series[str]) -> dict[str, str]:
-    return {each: text for each, text in wording.CLAIM_VERDICTS.items() if each in set(values)}
 
 
 def _agree(claims: pd.DataFrame) -> pd.Series[bool]:
@@ -58,24 +55,13 @@ def _agree(claims: pd.DataFrame) -> pd.Series[bool]:
     return pd.Series([rule == review or (rule, review) in alike for rule, review in pairs], index=claims.index)
 
 
-def _draw_verdicts(claims: pd.DataFrame, asked: Collection[str]) -> None:
-    times = claims["verdict"].value_counts()
-    bars = [{"kind": text, "count": int(times[each])} for each, text in _verdicts(claims["verdict"]).items()]
-    widgets.chart(
-        counts.by_kind(pd.DataFrame(bars), "Claims by the verdict of the rule", "Computed from the figures", "Claims"),
-        "verdicts",
-        asked,
-    )
-
-
 def _choose_claim(claims: pd.DataFrame) -> int | None:
     rows = claims.to_dict("records")
+    shown = {name: [of(row) for row in rows] for name, of in COMPUTED.items()}
+    shown |= {name: claims[name].map(wording.CLAIM_VERDICTS).tolist() for name in VERDICTS}
     return widgets.choose_row(
         view_tables.headed(
-            claims.assign(
-                **{name: [of(row) for row in rows] for name, of in COMPUTED.items()},
-                **{name: claims[name].map(wording.CLAIM_VERDICTS) for name in VERDICTS},
-            ),
+            claims.assign(**shown),
             f"claim_id statement {' '.join(COMPUTED)} {' '.join(VERDICTS)} source_title publisher",
             claim_id="Claim",
             source_title="Source",
@@ -100,12 +86,9 @@ def _recomputed(claim: Mapping[str, Any]) -> str:
 
 def _span(low: float | None, high: float | None, unit: str | None) -> str:
     """Return the known ends of a range with their unit; empty if there are none."""
-    ends = dict.fromkeys(_figure(each) for each in (low, high) if wording.is_known(each))
+    known = [each for each in (low, high) if wording.is_known(each)]
+    ends = dict.fromkeys(f"{each:,.0f}" if abs(each) >= 1000 else f"{each:.4g}" for each in known)
     return f"{' to '.join(ends)} {unit or ''}".strip() if ends else ""
-
-
-def _figure(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def _cases(claim: Mapping[str, Any]) -> str:
@@ -139,17 +122,11 @@ def _show_claim(warehouse: Warehouse, claim: Mapping[str, Any]) -> None:
     }
     known = {name: text for name, text in facts.items() if wording.is_known(text) and text}
     st.markdown("\n".join(f"- **{name}:** {wording.plain(text)}" for name, text in known.items()))
-    if steps := _steps(claim["arithmetic"]):
+    if wording.is_known(claim["arithmetic"]):  # "1 of 6 agree ...: lowest 1.62 = 18977 / 11686; highest ..."
+        steps = claim["arithmetic"].split(": ", 1)[-1].split("; ")
         st.code("\n".join(steps), language=None, wrap_lines=True)
     links.to_source(claim["source_url"])
     _show_figures(warehouse, str(claim["claim_id"]))
-
-
-def _steps(arithmetic: str | None) -> list[str]:
-    """Return the arithmetic line by line: "1 of 6 agree ...: lowest 1.62 = 18977 / 11686; highest ..."."""
-    if not wording.is_known(arithmetic):
-        return []
-    return arithmetic.split(": ", 1)[-1].split("; ")
 
 
 def _show_figures(warehouse: Warehouse, claim_id: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -63,11 +63,7 @@ def main() -> None:
 
 @st.fragment  # another limit changes nothing below it
 def _compare(
-    warehouse: Warehouse,
-    chosen: list[str],
-    labels: Mapping[str, str],
-    facts: pa.Table,
-    differing: Mapping[str, pd.DataFrame],
+    warehouse: Warehouse, chosen: list[str], labels: dict[str, str], facts: pa.Table, differing: dict[str, pd.DataFrame]
 ) -> None:
     """Let the visitor choose a limit, and compare the configurations at it; the answer is above the fields."""
     answer = st.container()
@@ -150,8 +146,7 @@ def _difference(
     estimates = upper["rate_interpolated"], lower["rate_interpolated"]
     found = None
     if verdicts is not None:
-        sides = (verdicts["configuration_id_a"] == other) & (verdicts["configuration_id_b"] == one)
-        found = verdicts[sides].iloc[0]
+        found = verdicts.set_index(["configuration_id_a", "configuration_id_b"]).loc[(other, one)]
     if not all(wording.is_known(each) for each in estimates):
         times = _bounds(upper, lower, found)
         if not times:
@@ -161,8 +156,7 @@ def _difference(
         return f"**{names[0]} gives {wording.change(estimates[0] / estimates[1])} {names[1]}.**"
     said = f"**{names[0]} gives {wording.change(found['ratio'])} {names[1]}**"
     interval = wording.change_interval(found["ci_low"], found["ci_high"])
-    real = wording.REAL[found["verdict"]]
-    return f"{SIGNS.get(found['verdict'], '')}{said}{interval}{real}."
+    return f"{SIGNS.get(found['verdict'], '')}{said}{interval}{wording.REAL[found['verdict']]}."
 
 
 def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
@@ -182,20 +176,19 @@ def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
     with left:
         goal = widgets.choose_one("Loss goal", "goal", {**texts, OWN: OWN}, on_change=apply_goal) or first["loss_goal"]
     unlimited = goal in goals and goals[goal]["loss_limit"] is None
-    with right:
-        percent = st.number_input(
-            "Limit (%)",
-            min_value=0.0,
-            max_value=100.0,
-            value=_percent(first["loss_limit"]),
-            step=0.1,
-            format="%g",
-            key="limit",
-            bind="query-params",
-            on_change=partial(_find_goal, goals),
-            disabled=unlimited,
-            help="How much may be lost. Type it, step it, or drag the line in the curves below: all else follows.",
-        )
+    percent = right.number_input(
+        "Limit (%)",
+        min_value=0.0,
+        max_value=100.0,
+        value=_percent(first["loss_limit"]),
+        step=0.1,
+        format="%g",
+        key="limit",
+        bind="query-params",
+        on_change=partial(_find_goal, goals),
+        disabled=unlimited,
+        help="How much may be lost. Type it, step it, or drag the line in the curves below: all else follows.",
+    )
     if unlimited:
         return Limit(None, first["loss_basis"], goal)
     ratio = _ratio(percent)
@@ -272,11 +265,7 @@ def _limit_in_words(limit: Limit) -> str:
 
 
 def _draw_capacities(
-    warehouse: Warehouse,
-    frame: pd.DataFrame,
-    limit: Limit,
-    backends: Mapping[str, str | None],
-    asked: Mapping[str, None],
+    warehouse: Warehouse, frame: pd.DataFrame, limit: Limit, backends: Mapping[str, str | None], asked: Collection[str]
 ) -> None:
     if frame.empty:
         return
@@ -286,10 +275,8 @@ def _draw_capacities(
     known = frame.set_index("configuration_id")
     for place, (unit, part) in enumerate(frame.dropna(subset=["rate"]).groupby("rate_unit", sort=True)):
         points = singles[singles["configuration_id"].isin(part["configuration_id"])]
-        points = points.assign(
-            row=points["configuration_id"].map(known["label"]),
-            run=[f"run {each:.0f}" if wording.is_known(each) else "run" for each in points["repetition"]],
-        )
+        runs = [f"run {each:.0f}" if wording.is_known(each) else "run" for each in points["repetition"]]
+        points = points.assign(row=points["configuration_id"].map(known["label"]), run=runs)
         part = part.assign(
             row=part["label"],
             quality=part["quality_shown"],
@@ -323,16 +310,15 @@ def _draw_ramps(
 ) -> None:
     st.header("Loss over the offered rate")
     each_run = st.toggle("Show every run", key="runs", bind="query-params", help="Otherwise only their median.")
+    wanted = {"configuration_ids": chosen, "basis": limit.basis, "run_id": None, "each_run": each_run}
     with query_log.recorded() as asked:
-        steps = queries.ask(
-            warehouse, "loss_by_rate", configuration_ids=chosen, basis=limit.basis, run_id=None, each_run=each_run
-        ).to_pandas()
+        steps = queries.ask(warehouse, "loss_by_rate", **wanted).to_pandas()
     if steps.empty:
         st.info("These are published figures: their sources give no loss for each step.")
         return
     steps = steps.assign(
         label=steps["configuration_id"].map(dict(labels)),
-        line=[_line(*each) for each in zip(steps["run_id"], steps["repetition"], strict=True)],
+        line=view_tables.texts(steps, _line, "run_id", "repetition"),
         backend=[backends[labels[each]] for each in steps["configuration_id"]],
     )
     drawn = ramp.loss_over_rate(
@@ -364,12 +350,11 @@ def _ramp_finding(steps: pd.DataFrame, limit: float | None) -> str:
     failed = steps[(steps["loss_ratio"] > limit) | steps["is_unsustained"]]
     if failed.empty:
         return "None of them exceeds the limit at the rates offered"
-    rate = failed["offered_rate"].min()
-    first = failed[failed["offered_rate"] == rate]
-    labels = list(dict.fromkeys(first["label"]))
+    first = failed[failed["offered_rate"] == failed["offered_rate"].min()]
+    labels = first["label"].unique()
     how = "to exceed the limit" if (first["loss_ratio"] > limit).any() else "not to sustain the load"
     who = f"{' and '.join(labels)} {'is' if len(labels) == 1 else 'are'} the first"
-    return f"{who} {how}, at {wording.number(rate)} offered"
+    return f"{who} {how}, at {wording.number(first['offered_rate'].iloc[0])} offered"
 
 
 def _show_evidence(warehouse: Warehouse, verdicts: pd.DataFrame, labels: Mapping[str, str]) -> None:

@@ -29,21 +29,15 @@ def main() -> None:
     answer = widgets.reserved(widgets.HEADER_PIXELS)
     left, right = st.columns([3, 1])
     with left:
-        search = st.text_input(
-            "Search",
-            key="search",
-            bind="query-params",
-            type="search",
-            icon=":material/search:",
-            placeholder="words in names, campaigns, methods, testbeds, findings",
-            help="Finds set-ups with all of the words, and machines, campaigns and runs with that name.",
-        )
+        placeholder = "words in names, campaigns, methods, testbeds, findings"
+        told = "Finds set-ups with all of the words, and machines, campaigns and runs with that name."
+        search = widgets.search("Search", "search", placeholder, bind="query-params", help=told)
     with right:
         goal = goals.choose(warehouse)
     known = explore.Configurations(warehouse, goal)
     _begin(known.values["origin"])
     chosen, below = _choose_facets(known.values)
-    found = known.search(search or "", chosen)
+    found = known.search(search, chosen)
     with answer:
         _answer(found, partial(queries.compared, warehouse, goal))
     # below the choices, as a count within an option's text would change the option
@@ -74,10 +68,8 @@ def _choose_facets(values: Mapping[str, list[str]]) -> tuple[dict[str, list[str]
     chosen, below = {}, {}
     first = st.container()
     more = st.expander("More filters", expanded=hidden, on_change="rerun", key="more")
-    rows = rows if more.open or hidden else rows[:1]
-    places = [first, *[more] * (len(rows) - 1)]
-    for place, row in zip(places, rows, strict=True):
-        for column, facet in zip(place.columns(ACROSS), row, strict=True):
+    for number, row in enumerate(rows if more.open or hidden else rows[:1]):
+        for column, facet in zip((more if number else first).columns(ACROSS), row, strict=True):
             with column:
                 options = {value: _text(facet, value) for value in values[facet]}
                 named = widgets.narrowed(f"{FACETS[facet].lower()}s", facet, options)
@@ -144,28 +136,28 @@ def _choose_configurations(frame: pd.DataFrame, matches: int) -> list[int]:
 
 
 def _within(goal: str | None, limit: float | None, basis: str | None) -> str | None:
-    return wording.loss_goal(goal, limit, basis) if goal is not None and wording.is_known(goal) else None
+    return wording.loss_goal(goal, limit, basis) if wording.is_known(goal) else None
 
 
 def _lead_on(warehouse: Warehouse, chosen: pd.DataFrame, goal: str | None) -> None:
     if chosen.empty:
-        st.info(
-            "Select one row to open its runs, trend and speed-ups, or several to compare.", icon=":material/touch_app:"
-        )
+        told = "Select one row to open its runs, trend and speed-ups, or several to compare."
+        st.info(told, icon=":material/touch_app:")
         return
     ids = list(chosen["configuration_id"])
     with st.container(horizontal=True):
-        several = f"Compare the {len(ids)} chosen" if len(ids) <= links.MOST_COMPARED else "Compare the first 12 chosen"
-        links.to_compare(ids, several if len(ids) > 1 else "Open in the comparison")
-        if len(ids) == 1:
+        if len(ids) > 1:
+            first = "first " * (len(ids) > links.MOST_COMPARED)
+            links.to_compare(ids, f"Compare the {first}{min(len(ids), links.MOST_COMPARED)} chosen")
+        else:
+            links.to_compare(ids, "Open in the comparison")
             _lead_on_from_one(warehouse, chosen.iloc[0], goal)
 
 
 def _lead_on_from_one(warehouse: Warehouse, one: pd.Series[Any], goal: str | None) -> None:
     configuration_id = str(one["configuration_id"])
-    runs = queries.ask(warehouse, "runs", configuration_id=configuration_id)
-    if runs.num_rows:
-        links.to_run(configuration_id, runs["run_id"][0].as_py())
+    if run := queries.row(warehouse, "runs", configuration_id=configuration_id):
+        links.to_run(configuration_id, run["run_id"])
     trend = queries.row(warehouse, "trends_series_of", configuration_id=configuration_id, loss_goal=goal)
     if trend:
         links.to_trend(warehouse, goal, trend["series_id"], "Open the trend")

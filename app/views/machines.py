@@ -1,7 +1,7 @@
 """Page Machines: which hardware and server configurations were measured, and how do two differ?"""
 
-from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -10,8 +10,7 @@ from dropline.app import queries, view_tables, widgets, wording
 from dropline.app.warehouse import Warehouse
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """Hosts or server configurations, which the page shows alike."""
 
     word: str
@@ -53,16 +52,7 @@ def main() -> None:
     """Draw the page."""
     st.title("Machines")
     warehouse = widgets.warehouse_or_stop()
-    hosts, servers = st.tabs(["Hosts", "Server configurations"], key="tab", on_change="rerun", bind="query-params")
-    with hosts:
-        if hosts.open:
-            rows = queries.ask(warehouse, "machines_hosts").to_pandas()
-            st.markdown(f"**{_answer(rows)}**")
-            _show(warehouse, HOST, rows, _hosts(rows))
-    with servers:
-        if servers.open:
-            rows = queries.ask(warehouse, "machines_server_configurations").to_pandas()
-            _show(warehouse, SERVER, rows, _servers(rows))
+    widgets.show_tabs({"Hosts": partial(_hosts, warehouse), "Server configurations": partial(_servers, warehouse)})
 
 
 def _answer(rows: pd.DataFrame) -> str:
@@ -84,18 +74,22 @@ def _described(host: pd.Series) -> str:
     return wording.plain(", ".join(known) or host["name"])
 
 
-def _hosts(rows: pd.DataFrame) -> pd.DataFrame:
+def _hosts(warehouse: Warehouse) -> None:
+    rows = queries.ask(warehouse, "machines_hosts").to_pandas()
+    st.markdown(f"**{_answer(rows)}**")
     systems = [" ".join(filter(wording.is_known, each)) for each in rows[["os_name", "os_version"]].values.tolist()]
-    return view_tables.headed(
+    listed = view_tables.headed(
         rows.assign(memory_bytes=rows["memory_bytes"] / 2**30, system=systems),
         f"name origin campaign {' '.join(HARDWARE)} disks system kernel virtualisation runs",
         name="Host",
         **HARDWARE,
-    ).dropna(axis="columns", how="all")
+    )
+    _show(warehouse, HOST, rows, listed)
 
 
-def _servers(rows: pd.DataFrame) -> pd.DataFrame:
-    return view_tables.headed(
+def _servers(warehouse: Warehouse) -> None:
+    rows = queries.ask(warehouse, "machines_server_configurations").to_pandas()
+    listed = view_tables.headed(
         rows,
         "source_path campaign product product_version protocol backend threading threads packet_queue_size ha_mode "
         "ha_server_name subnets pool_addresses reservations valid_lifetime_s runs",
@@ -104,7 +98,8 @@ def _servers(rows: pd.DataFrame) -> pd.DataFrame:
         ha_server_name="Partner",
         pool_addresses="Addresses",
         valid_lifetime_s="Lease",
-    ).dropna(axis="columns", how="all")
+    )
+    _show(warehouse, SERVER, rows, listed)
 
 
 COLUMNS = {
@@ -122,7 +117,8 @@ def _show(warehouse: Warehouse, kind: Kind, rows: pd.DataFrame, listed: pd.DataF
     if rows.empty:
         st.info(kind.without)
         return
-    widgets.table(listed, alt=f"Every known {kind.word}", key=f"{kind.key}-list", config=COLUMNS)
+    known = listed.dropna(axis="columns", how="all")
+    widgets.table(known, alt=f"Every known {kind.word}", key=f"{kind.key}-list", config=COLUMNS)
     labels = dict(zip(rows[kind.key], rows["label"], strict=True))
     left, right = st.columns(2)
     one, other = kind.key.removesuffix("_id"), f"{kind.key.removesuffix('_id')}_b"
@@ -144,14 +140,10 @@ def _show(warehouse: Warehouse, kind: Kind, rows: pd.DataFrame, listed: pd.DataF
 def _show_facts(facts: pd.DataFrame, label: str) -> None:
     st.header(wording.plain(label))
     st.caption(f"{len(facts):,} facts")
+    items = view_tables.texts(facts, _named, "aspect", "item")
+    named = facts.assign(item=items, value=view_tables.texts(facts, _value, "item", "value_a"))
     widgets.table(
-        view_tables.headed(
-            facts.assign(
-                item=view_tables.texts(facts, _named, "aspect", "item"),
-                value=view_tables.texts(facts, _value, "item", "value_a"),
-            ),
-            "aspect item value",
-        ).dropna(axis="columns", how="all"),
+        view_tables.headed(named, "aspect item value").dropna(axis="columns", how="all"),
         alt=f"Everything known about {label}",
         key="facts",
         config={"Value": st.column_config.TextColumn(width="large")},
@@ -170,10 +162,8 @@ def _show_differences(facts: pd.DataFrame, a: str, b: str) -> None:
     shown = differing.sort_values("grade", key=lambda grades: grades.map(ranks), kind="stable")
     if shown.empty:
         return
-    shown = shown.assign(
-        absent=shown["may_be_absent"].map({True: "not set", False: wording.NOT_STATED}),
-        grade=shown["grade"].map(wording.ITEM_GRADES),
-    )
+    absent = shown["may_be_absent"].map({True: "not set", False: wording.NOT_STATED})
+    shown = shown.assign(absent=absent, grade=shown["grade"].map(wording.ITEM_GRADES))
     sides = {side: view_tables.texts(shown, _value, "item", side, "absent") for side in ("value_a", "value_b")}
     widgets.table(
         view_tables.headed(

@@ -57,19 +57,12 @@ def _sentence(told: dict[str, Any]) -> str:
 def _brackets(trials: pd.DataFrame) -> pd.DataFrame:
     """Return the bracket of each run and loss goal, the latest first."""
     last = trials.groupby(["configuration", "repetition"], sort=False).tail(1)[::-1]
-    return pd.DataFrame(
-        [
-            {
-                "Configuration": run.configuration,
-                "Run": run.repetition,
-                "Loss goal": goal,
-                "Passes at": low,
-                "Exceeds at": high,
-            }
-            for run in last.itertuples()
-            for goal, (low, high) in run.brackets.items()
-        ]
-    )
+    rows = [
+        (run.configuration, run.repetition, goal, low, high)
+        for run in last.itertuples()
+        for goal, (low, high) in run.brackets.items()
+    ]
+    return pd.DataFrame(rows, columns=["Configuration", "Run", "Loss goal", *_COLUMNS])
 
 
 main()

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dropline.app import planner, printed, queries, view_tables, widgets, wording
+from dropline.app import downloads, planner, printed, queries, view_tables, widgets, wording
 from dropline.app.charts import demand, influence, recovery
 from dropline.app.warehouse import Warehouse, WarehouseError
 
@@ -49,14 +49,12 @@ def main() -> None:
         return
     if 0 < inputs["clients"] < inputs["down_clients"]:
         answer.warning("More clients are to recover than there are.")
-    needed = found.loads["needed_lps"]
-    if needed > 0:
-        first, *others = planner.headline(found)
-        answer.header(wording.plain(first), anchor=False)
-        answer.markdown(wording.plain(" ".join(others)))
-    if needed <= 0:
+    if found.loads["needed_lps"] <= 0:
         st.info("Enter the number of clients, or of new clients, to see which servers can serve them.")
         return
+    first, *others = planner.headline(found)
+    answer.header(wording.plain(first), anchor=False)
+    answer.markdown(wording.plain(" ".join(others)))
     drawn = _against_capacities(found)
     widgets.chart(drawn, "demand", [planner.sql(found.inputs)])
     _offer(found, drawn)
@@ -85,10 +83,9 @@ def _known(name: str, ip_version: float) -> list[dict[str, Any]]:
 
 
 def _apply_preset() -> None:
-    preset = planner.PRESETS.get(st.session_state["preset"])
-    if preset is not None:
-        for parameter in planner.PARAMETERS:
-            _fill(parameter.name, preset.inputs.get(parameter.name, parameter.default))
+    if st.session_state["preset"] in planner.PRESETS:
+        for name, value in planner.complete({}, st.session_state["preset"]).items():
+            _fill(name, value)
 
 
 def _apply_address() -> None:
@@ -109,10 +106,8 @@ def _fill(name: str, value: float) -> None:
 
 def _ask_all(answer: DeltaGenerator) -> tuple[dict[str, float], float | None, planner.Measured | None]:
     """Ask for all inputs, the main ones in one row, and for the server's speed."""
-    inputs: dict[str, float] = {}
     with st.container(horizontal=True):
-        for name in ASKED:
-            inputs[name] = _ask(planner.BY_NAME[name], answer, FIELD_WIDTH)
+        inputs = {name: _ask(planner.BY_NAME[name], answer, FIELD_WIDTH) for name in ASKED}
     others = [each for each in planner.PARAMETERS if each.name not in ASKED]
     differ = any(name in st.query_params for name in ("measured_lps", *(each.name for each in others)))
     more = st.expander("Assumptions, allowances and your server", expanded=differ, on_change="rerun", key="more")
@@ -120,8 +115,8 @@ def _ask_all(answer: DeltaGenerator) -> tuple[dict[str, float], float | None, pl
     if not (more.open or differ or is_like_another):
         return inputs | {each.name: _unseen(each) for each in others}, None, None
     with more:
-        groups = {group: list(each) for group, each in groupby(others, lambda parameter: parameter.group)}
-        for (group, members), column in zip(groups.items(), st.columns(len(groups)), strict=True):
+        groups = [(group, list(each)) for group, each in groupby(others, lambda parameter: parameter.group)]
+        for (group, members), column in zip(groups, st.columns(len(groups)), strict=True):
             with column:
                 st.markdown(f"**{group}**")
                 for each in members:
@@ -152,9 +147,8 @@ def _suggest(name: str, ip_version: float) -> None:
 
 
 def _take(name: str, found: list[dict[str, Any]], key: str) -> None:
-    place = st.session_state[key]
-    if place is not None:
-        parameter = planner.BY_NAME[name]
+    parameter = planner.BY_NAME[name]
+    if (place := st.session_state[key]) is not None:
         _fill(name, round(min(max(found[place]["ratio"], parameter.minimum), parameter.maximum), 3))
 
 
@@ -166,25 +160,12 @@ def _in_words(pair: dict[str, Any]) -> str:
 
 def _ask(parameter: planner.Parameter, answer: DeltaGenerator, width: int | Literal["stretch"] = "stretch") -> float:
     """Ask for one input; the answer says so if it cannot be read, and takes the default."""
+    label = parameter.label
+    shared: dict[str, Any] = {"key": parameter.name, "help": parameter.help, "bind": "query-params"}
     if parameter.unit == "version":
-        chosen = st.segmented_control(
-            parameter.label,
-            [4, 6],
-            default=int(parameter.default),
-            required=True,
-            key=parameter.name,
-            help=parameter.help,
-            bind="query-params",
-        )
+        chosen = st.segmented_control(label, [4, 6], default=int(parameter.default), required=True, **shared)
         return chosen or parameter.default  # an address may name none: `?ip_version=`
-    text = st.text_input(
-        parameter.label,
-        value=planner.written(parameter.name, parameter.default),
-        key=parameter.name,
-        help=parameter.help,
-        bind="query-params",
-        width=width,
-    )
+    text = st.text_input(label, value=planner.written(parameter.name, parameter.default), width=width, **shared)
     try:
         value = planner.parsed(parameter.name, text or "0")
     except ValueError as error:
@@ -202,17 +183,16 @@ def _unseen(parameter: planner.Parameter) -> float:
 def _ask_server(ip_version: float) -> tuple[float | None, planner.Measured | None]:
     """Ask for the speed of the server whose course after the event is drawn."""
     left, right = st.columns(2)
-    with left:
-        typed = st.number_input(
-            "Your server: measured leases per second",
-            min_value=0.0,
-            value=0.0,
-            step=1.0,
-            format="%g",
-            key="measured_lps",
-            help="0: just what is needed. The relay, HA and utilisation ratios reduce it.",
-            bind="query-params",
-        )
+    typed = left.number_input(
+        "Your server: measured leases per second",
+        min_value=0.0,
+        value=0.0,
+        step=1.0,
+        format="%g",
+        key="measured_lps",
+        help="0: just what is needed. The relay, HA and utilisation ratios reduce it.",
+        bind="query-params",
+    )
     with right:
         setup = _choose_setup(ip_version)
     return typed or None, setup
@@ -253,9 +233,8 @@ def _against_capacities(found: planner.Answer) -> alt.LayerChart:
         if len(drawn):
             origin = drawn["origin"].iloc[0]
             detail += f"; green: {len(rates)} of {count} capacities, {origin}, with interval or bracket"
-    return demand.against_capacities(
-        steps, rates, f"{planner.amount(found.loads['needed_lps'])} leases per second are needed", detail
-    )
+    finding = f"{planner.amount(found.loads['needed_lps'])} leases per second are needed"
+    return demand.against_capacities(steps, rates, finding, detail)
 
 
 def _apart(known: pa.Table) -> tuple[pa.Table, int]:
@@ -280,15 +259,7 @@ def _offer(found: planner.Answer, drawn: alt.LayerChart) -> None:
             ("Plan as Markdown", "plan.md", partial(planner.as_markdown, found), "text/markdown"),
             ("Plan as CSV", "plan.csv", partial(planner.as_csv, found), "text/csv"),
         ):
-            st.download_button(
-                label,
-                written,
-                file_name=f"dropline-{name}",
-                mime=mime,
-                type="tertiary",
-                icon=":material/download:",
-                on_click="ignore",
-            )
+            downloads.button(label, written, f"dropline-{name}", mime, type="tertiary")
 
 
 def _show_parts(found: planner.Answer) -> None:
@@ -318,17 +289,13 @@ def _show_parts(found: planner.Answer) -> None:
 
 def _show_influences(found: planner.Answer) -> None:
     st.header("Which input matters most")
-    rows = [
-        (planner.BY_NAME[each.name].full_label, end, value, lps)
-        for each in found.influences
-        for end, value, lps in (
-            (planner.ENDS[0], each.low_value, each.low_lps),
-            (planner.ENDS[1], each.high_value, each.high_lps),
-        )
-    ]
-    drawn = influence.tornado(
-        pd.DataFrame(rows, columns=list(influence.REQUIRED)), found.loads["needed_lps"], planner.SWING
-    )
+    smaller, larger = planner.ENDS
+    rows = []
+    for each in found.influences:
+        label = planner.BY_NAME[each.name].full_label
+        rows += [(label, smaller, each.low_value, each.low_lps), (label, larger, each.high_value, each.high_lps)]
+    bars = pd.DataFrame(rows, columns=list(influence.REQUIRED))
+    drawn = influence.tornado(bars, found.loads["needed_lps"], planner.SWING)
     widgets.chart(drawn, "influences", [planner.influences_sql(found.inputs)])
 
 
@@ -380,12 +347,13 @@ def _show_configurations(found: planner.Answer) -> None:
 
 def _show_headroom(frame: pd.DataFrame, alt: str) -> None:
     short = {"Short by": "missing_lps"} if frame["missing_lps"].any() else {}
+    frame = frame.assign(
+        headroom_ratio=np.floor(100 * frame["headroom_ratio"] + 1e-6) / 100,  # 0.998 is not enough
+        meeting_probability=100 * frame["meeting_probability"],
+    )
     widgets.table(
         view_tables.headed(
-            frame.assign(
-                headroom_ratio=np.floor(100 * frame["headroom_ratio"] + 1e-6) / 100,  # 0.998 is not enough
-                meeting_probability=100 * frame["meeting_probability"],
-            ),
+            frame,
             f"label headroom_ratio {' '.join(short.values())} meeting_probability rate interval runs quality_shown "
             "findings_shown origin",
             headroom_ratio="Head-room",

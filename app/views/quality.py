@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -40,17 +41,12 @@ def main() -> None:
     answer.header(_answer(found), anchor=False)
     suites = status.gate(Home.chosen())
     _say_counts(warehouse, found, suites)
-    names = ("Findings", "Rejected files", "Gate")
-    findings, rejected, gate = st.tabs(names, key="tab", on_change="rerun", bind="query-params")
-    with findings:
-        if findings.open:
-            _findings(warehouse, found, asked, hidden)
-    with rejected:
-        if rejected.open:
-            _rejected(warehouse)
-    with gate:
-        if gate.open:
-            _gate(suites)
+    parts = {
+        "Findings": partial(_findings, warehouse, found, asked, hidden),
+        "Rejected files": partial(_rejected, warehouse),
+        "Gate": partial(_gate, suites),
+    }
+    widgets.show_tabs(parts)
 
 
 def _shows_published(found: pd.DataFrame, published: set[str]) -> bool:
@@ -90,8 +86,7 @@ def _findings(warehouse: Warehouse, found: pd.DataFrame, asked: Collection[str],
     chosen = _choose_filters(found)
     kept = found
     for name, values in chosen.items():
-        if values:
-            kept = kept[kept[name].isin(values)]
+        kept = kept[kept[name].isin(values)] if values else kept
     if kept.empty:
         st.warning("No findings for these filters. Remove one.")
         return
@@ -142,16 +137,9 @@ def _draw_kinds(found: pd.DataFrame, asked: Collection[str]) -> None:
     signs = kinds["severity"].map(wording.SEVERITIES).str.split().str[0]
     bars = pd.DataFrame({"kind": signs + " " + kinds["finding"].map(_named), "count": kinds["findings"]})
     first = bars.iloc[0]
-    widgets.chart(
-        counts.by_kind(
-            bars,
-            f"Most frequent: {first['kind']}, {first['count']:,} of {found['findings'].sum():,}",
-            f"The most frequent findings, at most {MOST_BARS}; info only if there is nothing more serious",
-            "Findings",
-        ),
-        "kinds",
-        asked,
-    )
+    finding = f"Most frequent: {first['kind']}, {first['count']:,} of {found['findings'].sum():,}"
+    detail = f"The most frequent findings, at most {MOST_BARS}; info only if there is nothing more serious"
+    widgets.chart(counts.by_kind(bars, finding, detail, "Findings"), "kinds", asked)
 
 
 def _show_finding(warehouse: Warehouse, finding: pd.Series[Any]) -> None:
@@ -186,16 +174,14 @@ def _rejected(warehouse: Warehouse) -> None:
         st.success("No file was rejected.", icon=":material/check:")
         return
     st.caption("Each reason with what to do about it, most files first. `dropline rejects` prints the same.")
+    reason = "Reason, and what to do"
+    firsts = rows.assign(first_file=rows["source_paths"].str[0])
     place = widgets.choose_row(
-        view_tables.headed(
-            rows.assign(first_file=rows["source_paths"].str[0]),
-            "files detail campaign first_file",
-            detail="Reason, and what to do",
-        ),
+        view_tables.headed(firsts, "files detail campaign first_file", detail=reason),
         list(rows["reject_id"]),
         "reason",
         alt="Reasons why files were rejected; choose one to see all of its files",
-        config={"Reason, and what to do": st.column_config.TextColumn(width="large")},
+        config={reason: st.column_config.TextColumn(width="large")},
         height=420,
     )
     if place is None:
@@ -203,9 +189,8 @@ def _rejected(warehouse: Warehouse) -> None:
         return
     chosen = rows.iloc[place]
     st.text(chosen["detail"])
-    widgets.table(
-        pd.DataFrame({"File": chosen["source_paths"]}), alt="Files that were rejected for this reason", key="refused"
-    )
+    files = pd.DataFrame({"File": chosen["source_paths"]})
+    widgets.table(files, alt="Files that were rejected for this reason", key="refused")
     _say_how_to_look(chosen["source_paths"][0])
 
 
@@ -218,19 +203,18 @@ def _gate(suites: list[dict[str, Any]]) -> None:
         "failure stops the build; a warning becomes a finding. docs/reference/quality.md lists each expectation with "
         "its reason."
     )
+    rows = [
+        {
+            "Suite": suite["suite"],
+            "Result": RESULTS.get(suite["severity"], f"✖ {suite['severity']}"),
+            "Expectations": f"{suite['successes']} of {suite['expectations']} passed",
+            "Rows found": ", ".join(f"{_named(name)}: {count:,}" for name, count in suite["findings"].items()),
+            "Checked": datetime.fromisoformat(suite["checked_at"]),
+        }
+        for suite in suites
+    ]
     widgets.table(
-        pd.DataFrame(
-            {
-                "Suite": [suite["suite"] for suite in suites],
-                "Result": [RESULTS.get(suite["severity"], f"✖ {suite['severity']}") for suite in suites],
-                "Expectations": [f"{suite['successes']} of {suite['expectations']} passed" for suite in suites],
-                "Rows found": [
-                    ", ".join(f"{wording.findings([name])}: {count:,}" for name, count in suite["findings"].items())
-                    for suite in suites
-                ],
-                "Checked": [datetime.fromisoformat(suite["checked_at"]) for suite in suites],
-            }
-        ),
+        pd.DataFrame(rows),
         alt="Last result of every suite of expectations",
         key="gate",
         config={

@@ -22,8 +22,11 @@ MOST_PANELS: Final = 8
 MOST_ROWS: Final = 12  # of a panel
 MOST_THROUGHPUTS: Final = 1000
 MOST_REMEMBERED: Final = 32  # answers for a goal and filters
-LATENCIES: Final = ("Latency (ms)", "99 % within (ms)")
 QUERIES: Final = "queries/s"
+MEASURED: Final = {  # of a throughput
+    **{"lost": "Lost (%)", "errors": "Errors (%)"},
+    **{"latency_avg_ms": "Latency (ms)", "latency_p99_ms": "99 % within (ms)"},
+}
 FILTERS: Final = {
     "protocol": "Protocol",
     "backend": "Backend",
@@ -84,10 +87,9 @@ def main() -> None:
         st.caption(f"The charts show {shown:,} of {answer.found:,} set-ups.")
     if answer.earlier:
         earlier = f"Only the newest results; {answer.earlier:,} earlier ones of the same set-ups are in Trends"
-        st.page_link("views/trends.py", label=earlier, icon=":material/trending_up:")
-    address = {"origin": ["measured", "published"]}
-    label = "Search all set-ups and published figures"
-    st.page_link("views/explore.py", label=label, icon=":material/search:", query_params=address)
+        links.to_page("trends", earlier, "trending_up")
+    every = {"origin": ["measured", "published"]}
+    links.to_page("explore", "Search all set-ups and published figures", "search", every)
     _throughputs(warehouse)
     _foot(warehouse, totals)
 
@@ -139,9 +141,8 @@ def _choose_filters(values: Mapping[str, Sequence[str]]) -> tuple[tuple[tuple[st
     """Show the filters; return the values chosen for each, and the filters in use in words, as these are hidden."""
     every, named = [], []
     for name, label in FILTERS.items():
-        options = {value: value for value in values[name]}
-        key = f"{OWN}{name}"
-        chosen = widgets.choose_many(label, key, widgets.narrowed(f"{label.lower()}s", key, options))
+        options = widgets.narrowed(f"{label.lower()}s", f"{OWN}{name}", {value: value for value in values[name]})
+        chosen = widgets.choose_many(label, f"{OWN}{name}", options)
         every.append(tuple(chosen))
         if chosen:
             named.append(f"{label}: {wording.plain(' or '.join(chosen))}")
@@ -153,13 +154,12 @@ def _answer(identity: Identity, goal: str | None, is_published: bool, chosen: tu
     """Draw a panel per protocol and unit, those with most runs first, and the effects of threads and HA."""
     with query_log.recorded() as asked:
         table, found = _found(goal, is_published)
-    filters = dict(zip(FILTERS, chosen, strict=True))
+    filters = {name: values for name, values in zip(FILTERS, chosen, strict=True) if values}
     for name, values in filters.items():
-        if values:
-            found = found[found[name].isin(values)]
+        found = found[found[name].isin(values)]
     known = len(found)
     in_panels = found[found["origin"] == "measured"].groupby(KIND).size()
-    if in_panels.max() > headlines.MOST_ALIKE and not filters["campaign"]:
+    if in_panels.max() > headlines.MOST_ALIKE and "campaign" not in filters:
         found = found[found["is_newest"]]
     panels = [each._replace(asked=asked) for each in _panels(found, table, widgets.open_warehouse(), goal)]
     return Answer(panels, _effects(found["configuration_id"], goal), len(found), known - len(found))
@@ -180,9 +180,8 @@ def _panels(found: pd.DataFrame, table: pa.Table, warehouse: Warehouse, goal: st
     taken = table.take(pa.array(wanted, pa.int64()))  # typed: there may be none
     rows = dict(zip(wanted, view_tables.capacities(taken, queries.labels(warehouse)).to_dict("records"), strict=True))
     compared = partial(queries.compared, warehouse, goal)
-    return [
-        _panel([rows[each] for each in part[:MOST_ROWS]], len(part), kind, compared) for kind, part in parts.items()
-    ]
+    shown = {kind: [rows[each] for each in part[:MOST_ROWS]] for kind, part in parts.items()}
+    return [_panel(drawn, len(parts[kind]), kind, compared) for kind, drawn in shown.items()]
 
 
 def _panel(rows: Sequence[headlines.Row], known: int, kind: tuple[str, ...], compared: headlines.Compared) -> Panel:
@@ -238,7 +237,7 @@ def _lead_on(drawn: Sequence[headlines.Row], best: headlines.Row | None, key: st
         with st.container(horizontal=True):
             if row["origin"] == "measured":
                 address = {"configuration": row["configuration_id"]}
-                st.page_link("views/run.py", label=f"Runs of {wording.plain(row['name'])}", query_params=address)
+                links.to_page("run", f"Runs of {wording.plain(row['name'])}", None, address)
             if best is not None and row["configuration_id"] != best["configuration_id"]:
                 pair = [row["configuration_id"], best["configuration_id"]]
                 links.to_compare(pair, f"Compare with {wording.plain(best['name'])}")
@@ -260,14 +259,10 @@ def _effect(pairs: pa.Table, factor: str, asked: Collection[str]) -> Panel | Non
         return None
     rows = known.head(MOST_ROWS)
     each = rows.to_dict("records")
-    drawn = panel.ratios(
-        rows.assign(
-            row=headlines.pair_names(each, factor),
-            shown=view_tables.texts(rows, headlines.ratio, "ratio", "verdict", "sign"),
-        ),
-        f"{FACTORS[factor]}: {_drawn_of(len(rows), len(known), 'pair')}",
-        "Light: 95 % interval of the ratio",
-    )
+    shown = view_tables.texts(rows, headlines.ratio, "ratio", "verdict", "sign")
+    finding = f"{FACTORS[factor]}: {_drawn_of(len(rows), len(known), 'pair')}"
+    named = rows.assign(row=headlines.pair_names(each, factor), shown=shown)
+    drawn = panel.ratios(named, finding, "Light: 95 % interval of the ratio")
     lead = headlines.reasons(each, factor)
     address = factor, str(rows["campaign"].iloc[0])
     said = headlines.effect(known, wording.SUBJECTS[factor])
@@ -308,15 +303,12 @@ def _throughputs(warehouse: Warehouse) -> None:
             "label rate kind lost errors latency_avg_ms latency_p99_ms transport runs quality backend tool method "
             "campaign",
             rate=QUERIES,
-            lost="Lost (%)",
-            errors="Errors (%)",
-            latency_avg_ms=LATENCIES[0],
-            latency_p99_ms=LATENCIES[1],
+            **MEASURED,
         ).dropna(axis="columns", how="all"),
         alt="Throughput in queries per second",
         config={
             QUERIES: st.column_config.NumberColumn(format="%,.0f"),
-            **{name: st.column_config.NumberColumn(format="%,.2f") for name in ("Lost (%)", "Errors (%)", *LATENCIES)},
+            **dict.fromkeys(MEASURED.values(), st.column_config.NumberColumn(format="%,.2f")),
         },
         key="throughput-table",
         height=420,

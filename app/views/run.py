@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dropline.app import queries, query_log, raw_text, view_tables, widgets, wording
+from dropline.app import downloads, queries, query_log, raw_text, view_tables, widgets, wording
 from dropline.app.charts import counts, intervals, ramp, response, telemetry, theme
 from dropline.app.warehouse import Warehouse
 from dropline.paths import Home
@@ -38,11 +38,8 @@ def main() -> None:
         return
     left, middle, right = st.columns([3, 3, 2])
     with left:
-        configuration = widgets.choose_one(
-            "Configuration",
-            "configuration",
-            widgets.narrowed("configurations", "configuration", {each: labels[each] for each in known}),
-        )
+        near = widgets.narrowed("configurations", "configuration", {each: labels[each] for each in known})
+        configuration = widgets.choose_one("Configuration", "configuration", near)
     found = queries.ask(warehouse, "runs", configuration_id=configuration).to_pylist()
     runs = {row["run_id"]: row for row in sorted(found, key=lambda row: row["rate"] is None)}
     with middle:
@@ -197,20 +194,13 @@ def _show_accounting(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
     answered = account["answered"] if account["answered"] is not None else account["received"]
     if (unknown := sent - answered - sum(losses.values())) >= 1:
         losses["lost, not known where"] = unknown
-    parts = pd.DataFrame(
-        [
-            (place, count, count / sent, f"{count:,.0f}: {100 * count / sent:.1f} %")
-            for place, count in {"answered": answered, **losses}.items()
-        ],
-        columns=["kind", "count", "share_ratio", "shown"],
-    )
+    went = {"answered": answered, **losses}.items()
+    parts = [(place, count, count / sent, f"{count:,.0f}: {100 * count / sent:.1f} %") for place, count in went]
+    table = pd.DataFrame(parts, columns=["kind", "count", "share_ratio", "shown"])
     colours = [theme.SERIES_COLOURS["received"], *[theme.SERIES_COLOURS["drops"]] * len(losses)]
     detail = _both_ratios(account) if what == "queries" else "According to the counters of the kernel and the server"
-    widgets.chart(
-        counts.by_kind(parts, _where_they_went(losses, sent, what), detail, what.capitalize(), colours),
-        "accounting",
-        asked,
-    )
+    drawn = counts.by_kind(table, _where_they_went(losses, sent, what), detail, what.capitalize(), colours)
+    widgets.chart(drawn, "accounting", asked)
     notes = {
         "The server was restarted during the trial, and so were its counters.": account["is_server_restarted"],
         "The counters do not add up: the answered count is what the generator saw.": (
@@ -218,8 +208,9 @@ def _show_accounting(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
         ),
         f"{account['probes_failed']} of {account['probes']} probes failed.": account["probes_failed"],
     }
-    for note in (text for text, applies in notes.items() if applies):
-        st.caption(note)
+    for note, applies in notes.items():
+        if applies:
+            st.caption(note)
 
 
 def _where_they_went(losses: Mapping[str, float], sent: int, what: str) -> str:
@@ -277,12 +268,8 @@ def _show_exchanges(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
     st.header("Exchanges")
     exchanges["drop_ratio"] = 100 * exchanges.get("drop_ratio", pd.Series(dtype=float))
     exchanges.columns = [_heading(name) for name in exchanges.columns]
-    widgets.table(
-        exchanges,
-        alt="Exchanges of the trial",
-        key="exchanges",
-        config=COUNTS | {"Drop %": st.column_config.NumberColumn(format="%.3f")},
-    )
+    config = COUNTS | {"Drop %": st.column_config.NumberColumn(format="%.3f")}
+    widgets.table(exchanges, alt="Exchanges of the trial", key="exchanges", config=config)
 
 
 def _show_response_times(warehouse: Warehouse, trial: pd.Series[Any], key: Mapping[str, Any]) -> None:
@@ -306,12 +293,9 @@ def _show_response_times(warehouse: Warehouse, trial: pd.Series[Any], key: Mappi
         st.info(f"No distribution of response times{records}. {below}", icon=":material/info:")
     if times.empty:
         return
-    widgets.table(
-        times.rename_axis("Source").reset_index(),
-        alt="Response times in milliseconds, of the generator and of probes",
-        key="times",
-        config={name: st.column_config.NumberColumn(f"{name} (ms)", format="%.3f") for name in times.columns},
-    )
+    alt = "Response times in milliseconds, of the generator and of probes"
+    config = {name: st.column_config.NumberColumn(f"{name} (ms)", format="%.3f") for name in times.columns}
+    widgets.table(times.rename_axis("Source").reset_index(), alt=alt, key="times", config=config)
 
 
 def _show_counters(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
@@ -342,17 +326,9 @@ def _show_sources(trial: pd.Series[Any]) -> None:
         return
     with place:
         sources = dict(trial["context_sources"]) if wording.is_known(trial["context_sources"]) else {}
-        widgets.table(
-            pd.DataFrame(
-                [
-                    {"Value": name, "Is": str(trial.get(name, "")), "Said by": said}
-                    for name, said in sorted(sources.items())
-                ],
-                columns=["Value", "Is", "Said by"],
-            ),
-            alt="Source of each value of the trial",
-            key="sources",
-        )
+        rows = [(name, str(trial.get(name, "")), said) for name, said in sorted(sources.items())]
+        told = pd.DataFrame(rows, columns=["Value", "Is", "Said by"])
+        widgets.table(told, alt="Source of each value of the trial", key="sources")
 
 
 def _show_file(trial: pd.Series[Any]) -> None:
@@ -366,20 +342,11 @@ def _show_file(trial: pd.Series[Any]) -> None:
     part = raw_text.part(content, line)
     last = part.first + part.text.count("\n")
     if last - part.first + 1 < part.lines:
-        st.caption(
-            f"Lines {part.first:,} to {last:,} of {part.lines:,}, from where this trial begins; the file has all."
-        )
+        which = f"Lines {part.first:,} to {last:,} of {part.lines:,}"
+        st.caption(f"{which}, from where this trial begins; the file has all.")
     st.code(part.text, language=None, line_numbers=part.first == 1, height=640 if part.lines > 28 else "content")
-    st.download_button(
-        "The whole file",
-        content,
-        file_name=trial["source_path"].rpartition("/")[2],
-        mime="application/octet-stream",
-        key="raw",
-        type="tertiary",
-        icon=":material/download:",
-        on_click="ignore",
-    )
+    name = trial["source_path"].rpartition("/")[2]
+    downloads.button("The whole file", content, name, "application/octet-stream", key="raw", type="tertiary")
 
 
 def _show_findings(warehouse: Warehouse, run: Mapping[str, Any], key: Mapping[str, Any]) -> None:
@@ -390,12 +357,8 @@ def _show_findings(warehouse: Warehouse, run: Mapping[str, Any], key: Mapping[st
         return
     found["finding"] = [wording.findings([name]) for name in found["finding"]]
     found.columns = [name.replace("_", " ").capitalize() for name in found.columns]
-    widgets.table(
-        found,
-        alt="Findings about the trial, its run and its configuration",
-        key="findings",
-        config={"Detail": st.column_config.TextColumn(width="large")},
-    )
+    config = {"Detail": st.column_config.TextColumn(width="large")}
+    widgets.table(found, alt="Findings about the trial, its run and its configuration", key="findings", config=config)
 
 
 main()

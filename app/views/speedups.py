@@ -1,6 +1,7 @@
 """Page Speed-ups: what do threads, HA, the backend and the IP version gain or cost?"""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import pandas as pd
@@ -26,18 +27,11 @@ def main() -> None:
         "Each row compares two set-ups that differ in one thing. Blue is faster, orange slower, grey may be chance or "
         "cannot be tested; “probably”: the pair alone shows it, but among so many pairs it may be chance (Holm, 5 %)."
     )
-    names = [*wording.FACTORS.values(), _SCALING]
+    parts = {told: partial(_show, warehouse, factor) for factor, told in wording.FACTORS.items()}
     own = (
         told for name, told in wording.FACTORS.items() if "measured" in set(_found(warehouse.identity, name)[1].origin)
     )
-    tabs = st.tabs(names, default=next(own, None), key="tab", on_change="rerun", bind="query-params")
-    for tab, factor in zip(tabs, wording.FACTORS, strict=False):
-        with tab:
-            if tab.open:
-                _show(warehouse, factor)
-    with tabs[-1]:
-        if tabs[-1].open:
-            _scaling(warehouse)
+    widgets.show_tabs(parts | {_SCALING: partial(_scaling, warehouse)}, next(own, None))
 
 
 class Answer(NamedTuple):
@@ -58,10 +52,8 @@ def _show(warehouse: Warehouse, factor: str) -> None:
         return
     place = widgets.reserved(widgets.HEADER_PIXELS)
     own = pairs["origin"] == "measured"
-    asked_of = set(st.query_params.get_all("campaign")) - set(pairs.loc[own, "campaign"].unique())
-    is_published = not own.any() or st.toggle(
-        "Published figures", value=bool(asked_of), key="published", bind="query-params"
-    )
+    named = bool(set(st.query_params.get_all("campaign")) - {*pairs.loc[own, "campaign"]})
+    is_published = not own.any() or st.toggle("Published figures", named, key="published", bind="query-params")
     campaigns = {each: each for each in (pairs if is_published else pairs[own])["campaign"].unique()}
     near = widgets.narrowed("campaigns", "campaign", campaigns)
     with widgets.reserved(widgets.FIELD_PIXELS):
@@ -113,24 +105,19 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
     pairs["shown"] = view_tables.texts(pairs, headlines.ratio, "ratio", "verdict", "sign")
     pairs["row"] = _names(pairs, factor)
     drawn = pairs.dropna(subset="ratio").head(_MOST)
-    title, detail = (
-        f"{wording.FACTORS[factor]}: ratio of the rates",
-        f"n = {wording.plural(total, 'pair')}; light: 95 % interval",
-    )
-    chart = panel.ratios(drawn, title, detail) if len(drawn) else None
+    detail = f"n = {wording.plural(total, 'pair')}; light: 95 % interval"
+    chart = panel.ratios(drawn, f"{wording.FACTORS[factor]}: ratio of the rates", detail) if len(drawn) else None
     earlier = 0 if chosen else every - total
     notes = [f"Only the newest results; choose campaigns for {earlier:,} earlier pairs."] if earlier else []
-    described = (
-        pairs.head(_MOST).dropna(subset=["campaign_description"]).groupby("campaign")["campaign_description"].first()
-    )
+    described = pairs.head(_MOST).dropna(subset="campaign_description")
+    described = described.groupby("campaign")["campaign_description"].first()
     if len(described):
         told = [f"{campaign}: {said}" for campaign, said in described.head(_MOST_CAMPAIGNS).items()]
         notes.append("\n\n".join(map(wording.plain, told)))
     if total > _MOST:
         listed = f"{len(pairs):,}" if len(pairs) < total else "all"
-        notes.append(
-            f"The chart shows {len(drawn)} of {total:,} pairs, the table {listed}. Choose campaigns for others."
-        )
+        shown_of = f"The chart shows {len(drawn)} of {total:,} pairs, the table {listed}."
+        notes.append(f"{shown_of} Choose campaigns for others.")
     sides = list(zip(pairs["configuration_id"], pairs["reference_id"], strict=True))
     in_turn = queries.are_in_turn(widgets.open_warehouse(), sides)
     if said := wording.drift(in_turn.values()):
@@ -155,7 +142,8 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
     bounds = {
         "Rate": view_tables.texts(pairs, wording.bound, "status", "qualifier"),
         "Reference": view_tables.texts(pairs, wording.bound, "reference_status", "reference_qualifier"),
-    } | ({"Ratio": list(pairs["sign"])} if pairs["sign"].any() else {})
+        **({"Ratio": list(pairs["sign"])} if pairs["sign"].any() else {}),
+    }
     return Answer(effect, chart, chart.with_frames() if chart else {}, notes, table, bounds)
 
 
@@ -174,9 +162,8 @@ def _names(pairs: pd.DataFrame, factor: str) -> list[str]:
 def _effect(pairs: pd.DataFrame, factor: str) -> str:
     """Return what a factor gains or costs, over the measured pairs if there are any."""
     own = pairs[pairs["origin"] == "measured"]
-    if own.empty:
-        return f"{headlines.effect(pairs, wording.SUBJECTS[factor])} (published figures only)"
-    return headlines.effect(own, wording.SUBJECTS[factor])
+    said = headlines.effect(pairs if own.empty else own, wording.SUBJECTS[factor])
+    return f"{said} (published figures only)" if own.empty else said
 
 
 def _scaling(warehouse: Warehouse) -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dropline.app import editor, output_formats, sql_console, widgets, wording
 from dropline.app.charts import quick
-from dropline.app.downloads import LONGEST_LINK
+from dropline.app.downloads import FORMS, LONGEST_LINK, button
 from dropline.app.queries import sql
 from dropline.app.sandbox import Refused, TooMuch
 from dropline.app.warehouse import Answer, Identity, Warehouse
@@ -120,9 +120,8 @@ def _pictures(identity: Identity) -> list[list[float]]:
     """Return the first rows of each example's last numeric column, as shares of the largest value."""
     warehouse, pictures = widgets.open_warehouse(), []
     for text in sql.examples().values():
-        numbers = (
-            warehouse.query(text).slice(0, MOST_BARS).to_pandas().select_dtypes("number").dropna(axis=1, how="all")
-        )
+        first = warehouse.query(text).slice(0, MOST_BARS).to_pandas()
+        numbers = first.select_dtypes("number").dropna(axis=1, how="all")
         drawn = [] if numbers.empty else numbers.iloc[:, -1].abs().fillna(0).astype(float)
         pictures.append([value / (max(drawn) or 1) for value in drawn])
     return pictures
@@ -159,15 +158,9 @@ def _show(answer: Answer) -> None:
         return
     st.dataframe(rows, hide_index=True, key="answer", alt="Answer to the question")
     with st.container(horizontal=True):
-        for form, mime in (("csv", "text/csv"), ("parquet", "application/vnd.apache.parquet")):
-            st.download_button(
-                f"Save as {form.upper() if form == 'csv' else 'Parquet'}",
-                partial(output_formats.encoded, rows, form),
-                f"answer.{form}",
-                mime,
-                icon=":material/download:",
-                on_click="ignore",
-            )
+        for form in ("csv", "parquet"):
+            label, mime = FORMS[form]
+            button(f"Save as {label}", partial(output_formats.encoded, rows, form), f"answer.{form}", mime)
     _draw(rows.to_pandas(timestamp_as_object=False))
 
 
@@ -192,11 +185,8 @@ def _draw(frame: pd.DataFrame) -> None:
     chosen = {"x": frame[x], "y": frame[y]}
     if colour is not None and colour != NO_COLOUR:
         chosen["colour"] = frame[colour]
-    widgets.chart(
-        quick.points(pd.DataFrame(chosen), x, y, colour if "colour" in chosen else None),
-        "quick",
-        [st.session_state["asked"]],
-    )
+    drawn = quick.points(pd.DataFrame(chosen), x, y, colour if "colour" in chosen else None)
+    widgets.chart(drawn, "quick", [st.session_state["asked"]])
 
 
 main()

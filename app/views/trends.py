@@ -42,20 +42,16 @@ def _draw(warehouse: Warehouse, series_id: str, answer: DeltaGenerator) -> None:
     unit = wording.plain(wording.known(points["rate_unit"].iloc[0]) or "per second")
     at_limit = f"Rate at the limit ({unit})"
     points["segment"] = points["is_change"].cumsum()
-    is_upper = points["status"] == "exceeded_at_first_step"
-    points["kind"] = points["is_dip"].map({True: "dip", False: "run"})
-    points.loc[points["rate_interpolated"].isna(), "kind"] = "at least"
+    is_upper, is_known = points["status"] == "exceeded_at_first_step", points["rate_interpolated"].notna()
+    points["kind"] = points["is_dip"].map({True: "dip", False: "run"}).where(is_known, "at least")
     points.loc[is_upper, "kind"] = "below"
     bound = points["rate"].where(~is_upper, points["crossing_high"])
     points["rate"] = points["rate_interpolated"].fillna(bound).round(1)
-    points["low"] = points["crossing_low"].where(points["rate_interpolated"].notna())
-    points["high"] = points["crossing_high"].where(points["rate_interpolated"].notna())
+    points["low"], points["high"] = (points[f"crossing_{end}"].where(is_known) for end in ("low", "high"))
     points["run"] = points["campaign"] + ", run " + points["place"].astype(str)
+    changes = zip(points["is_version_changed"], points["product_version"], points["environment_changes"], strict=True)
     points["changed"] = [
-        "; ".join([*([f"version {version}"] if changed else []), *others])
-        for changed, version, others in zip(
-            points["is_version_changed"], points["product_version"], points["environment_changes"], strict=True
-        )
+        "; ".join([*([f"version {version}"] if is_new else []), *others]) for is_new, version, others in changes
     ]
     points["shown_change"] = points["change_ratio"].map(wording.percent).where(points["is_change"], "")
     points["doubt"] = [
@@ -100,9 +96,8 @@ def _draw(warehouse: Warehouse, series_id: str, answer: DeltaGenerator) -> None:
 def _finding(points: pd.DataFrame) -> str:
     changes = points[points["is_change"]]
     dips, bounds = int(points["is_dip"].sum()), int(points["rate_interpolated"].isna().sum())
-    tail = (f"; {wording.plural(dips, 'run')} dipped" if dips else "") + (
-        f"; the ramp of {wording.plural(bounds, 'run')} misses the limit" if bounds else ""
-    )
+    tail = f"; {wording.plural(dips, 'run')} dipped" if dips else ""
+    tail += f"; the ramp of {wording.plural(bounds, 'run')} misses the limit" if bounds else ""
     if len(points) - bounds < _FEWEST:
         return f"{wording.plural(len(points), 'run')}: too few to detect a change{tail}"
     if changes.empty:

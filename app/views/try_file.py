@@ -169,11 +169,8 @@ def _finding(warehouse: Warehouse, trials: pd.DataFrame, kind: dict[str, str | N
     errors = trials["error_ratio"].astype(float).fillna(0)
     if (errors > goal["error_limit"]).any():
         limit += f" and {100 * goal['error_limit']:g} % of errors"
-    within = (
-        trials["completed"].astype(bool)
-        & (trials["loss_worst_exchange"] <= goal["loss_limit"])
-        & (errors <= goal["error_limit"])
-    )
+    within = trials["completed"].astype(bool) & (trials["loss_worst_exchange"] <= goal["loss_limit"])
+    within &= errors <= goal["error_limit"]
     most = trials.loc[within & ~trials["is_unsustained"].astype(bool), "achieved_rate"].max()
     if not wording.is_known(most):
         if within.any():
@@ -200,10 +197,8 @@ def _show_troubles(found: dict[str, Any]) -> None:
         widgets.table(pd.DataFrame(warnings), alt="Warnings about the trials", key="warnings")
     if found["rejects"]:
         st.header("Rejected")
-        rejects = pd.DataFrame(
-            [(each["line"], printable(each["reason"]), printable(each["hint"])) for each in found["rejects"]],
-            columns=["Line", "Why", "What to do"],
-        )
+        rows = [(each["line"], printable(each["reason"]), printable(each["hint"])) for each in found["rejects"]]
+        rejects = pd.DataFrame(rows, columns=["Line", "Why", "What to do"])
         widgets.table(rejects, alt="What cannot be used, and what to do", key="rejects")
         if found["rejects_in_all"] > len(rejects):
             st.caption(f"The first {len(rejects):,} of {found['rejects_in_all']:,} are shown.")

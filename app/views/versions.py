@@ -40,10 +40,8 @@ def main() -> None:
 def _draw(warehouse: Warehouse, goal: str | None, title: str, known: Mapping[str, Any]) -> None:
     with query_log.recorded() as asked:
         found = queries.ask(warehouse, "compare_verdicts", {"pairs": "versions_pairs"}, **known, loss_goal=goal)
-    rows, labels = view_tables.bounded(found.to_pandas()), queries.labels(warehouse)
-    names = view_tables.short(
-        {each: labels[each] for each in rows["configuration_id_a"]}, list(rows["configuration_id_a"])
-    )
+    rows = view_tables.bounded(found.to_pandas())
+    names = view_tables.short(queries.labels(warehouse), list(rows["configuration_id_a"]))
     rows = rows.assign(
         row=rows["configuration_id_a"].map(names),
         origin="measured",

@@ -162,7 +162,7 @@ def test_a_configuration_that_names_no_backend_has_the_neutral_colour():
     scale = theme.backend_scale(pd.Series([None, "mysql", float("nan")], dtype=object)).to_dict()
     assert dict(zip(scale["domain"], scale["range"], strict=True)) == {
         "mysql": theme.BACKEND_COLOURS["mysql"],
-        "": theme.NO_BACKEND,
+        "": theme.NEUTRAL,
     }
 
 
