@@ -52,7 +52,8 @@ def dump(warehouse: Path, folder: Path, form: str, *, raw: bool = False, progres
     rows = {}
     with duckdb.connect(":memory:", config={"memory_limit": "1GB", "temp_directory": ""}) as database:
         database.execute(f"set timezone = 'UTC'; attach {quoted(warehouse)} as warehouse (read_only); use warehouse")
-        database.execute(f"copy ({text('export_columns')}) to {quoted(folder / COLUMNS)} (format csv)")
+        described = text("export_columns")
+        database.execute(f"copy ({described}) to {quoted(folder / COLUMNS)} (format csv)")
         tables = [str(name) for (name,) in database.execute("show tables").fetchall()]
         for done, table in enumerate(tables):
             progress(done, len(tables))

@@ -101,8 +101,8 @@ def test_published_figures_stand_beside_measured_ones(examples):
 
 
 def test_bounds_are_shown_as_bounds(changed):
-    one = "(select configuration_id from capacity where campaign = 'kea-2.2-backends' and backend = 'mysql' limit 1)"
-    another = "(select configuration_id from capacity where campaign = 'kea-2.2-ha' limit 1)"
+    of = "(select min(configuration_id) from capacity where threading = 'multi' and campaign = '{}' and backend = '{}')"
+    one, another = of.format("kea-2.2-backends", "mysql"), of.format("kea-2.2-ha", "memfile")
     warehouse = changed(
         f"update capacity set status = 'never_exceeded' where configuration_id = {one}",
         f"update capacity set status = 'exceeded_at_first_step', rate = null, rate_at_most = 444, ci_low = 0, "
