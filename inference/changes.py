@@ -162,8 +162,7 @@ def trend(
     if series.size < min(PRICES):
         level = np.median(series) if series.size else 0.0
         return Trend([], np.full(series.size, level), np.zeros(series.size, dtype=np.bool_))
-    prices = prices_of(series.size)
-    listed = price = float(np.interp(np.log(alpha), np.log(ALPHAS), prices))
+    prices, price = prices_of(series.size), price_at(alpha, series.size)
     split = _Split.cheapest(series, float(noise_scale(series)), price)
     if split.gains and (excess := resemblance(split.residuals())) > 1:
         split = _Split.cheapest(series, excess * split.noise, price)
@@ -171,9 +170,9 @@ def trend(
         names = np.asarray(sessions)
         starts = np.flatnonzero(np.append(True, names[1:] != names[:-1]))
         if FEWEST_SESSIONS <= starts.size <= series.size / 2:
-            prices = prices_of(starts.size)
-            listed = price = float(np.interp(np.log(alpha), np.log(ALPHAS), prices))
+            prices, price = prices_of(starts.size), price_at(alpha, starts.size)
             split = _Split.cheapest(series, max(split.noise, split.noise_of_sessions(starts)), price)
+    listed = price
     if split.gains and series.size >= SHUFFLED_FROM:
         price = max(price, shuffled_price(split.residuals(), alpha))
         if price > listed:
@@ -428,6 +427,11 @@ def prices_of(n: int) -> NDArray[np.float64]:
     """Return the price of a change in a series of n runs at each of ALPHAS, between the simulated n by their logs."""
     table = np.array(list(PRICES.values()))
     return np.array([np.interp(np.log(n), np.log(list(PRICES)), column) for column in table.T])
+
+
+def price_at(alpha: float, n: int) -> float:
+    """Return the price of a change in a series of n runs at any alpha, between ALPHAS by their logs."""
+    return float(np.interp(np.log(alpha), np.log(ALPHAS), prices_of(n)))
 
 
 def segment(sums: NDArray[np.float64], price: float) -> list[int]:

@@ -243,7 +243,7 @@ class ServerConfigs:
         self._by_digest: dict[str, list[ServerConfig]] = defaultdict(list)
         self._by_name: dict[str, list[ServerConfig]] = defaultdict(list)  # by file name
         self._by_campaign: dict[str, list[ServerConfig]] = defaultdict(list)
-        self._placed: dict[str, dict[str, list[ServerConfig]]] = {}  # campaign's folder -> folder -> what is there
+        self._placed = lru_cache(maxsize=4)(self._by_place)
         self.named = lru_cache(maxsize=1024)(self._named)  # all trials of a ramp share a configuration
         for config in configs:
             self._by_digest[config.sha256].append(config)
@@ -278,26 +278,35 @@ class ServerConfigs:
     def above(self, path: str, scope: str, holds: Holds, protocol: str | None) -> tuple[ServerConfig | None, list[str]]:
         """Return the configuration in the file's folder or in the nearest folder above that has one, or a warning.
 
-        A folder that `holds` no outputs, such as `kea/` next to `runs/`, counts as the folder above it. Of several the
-        one of the output's protocol is used.
+        A folder that `holds` no outputs, such as `kea/` next to `runs/`, counts as the folder above it. A server of
+        another protocol than the output's serves none of these.
         """
-        placed = self._placed.setdefault(scope, {})  # a server of the other protocol serves none of these outputs
-        for config in self._by_campaign.get(scope, ()) if not placed else ():
-            placed.setdefault(next(filter(holds, _above(config.path)), ""), []).append(config)
-        near = (placed.get(folder, ()) for folder in _above(path))
-        fitting = (
-            [each for each in those if each.row.get("protocol") in {None, protocol or each.row.get("protocol")}]
-            for those in near
-        )
-        here = next(filter(None, fitting), [])
+        placed = self._placed(scope, holds)
+        here: list[ServerConfig] = []
+        for folder in _above(path):
+            near = placed.get(folder, ())
+            here = [each for each in near if not protocol or each.row.get("protocol") in {None, protocol}]
+            if here:
+                break
         if len({each.row["server_config_id"] for each in here}) > 1:  # one may have two names
-            columns = ("ha_server_name", *_SERVER_COLUMNS)
-            names, *others = ({each.row.get(column) for each in here} for column in columns)
-            if len(names) == len(here) and all(len(each) == 1 for each in others) and not others[-1] <= {None, "none"}:
-                return min(here, key=lambda each: each.row.get("ha_role") != "primary"), []  # of the servers of a pair
+            if _are_of_pair(here):
+                return min(here, key=lambda each: each.row.get("ha_role") != "primary"), []
             paths = ", ".join(each.path for each in here[:3])
             return None, [f"{len(here)} server configurations are nearest ({paths}), so none is used"]
         return here[-1] if here else None, []
+
+    def _by_place(self, scope: str, holds: Holds) -> dict[str, list[ServerConfig]]:
+        places: dict[str, list[ServerConfig]] = defaultdict(list)
+        for config in self._by_campaign.get(scope, ()):
+            places[next(filter(holds, _above(config.path)), "")].append(config)
+        return places
+
+
+def _are_of_pair(configs: Sequence[ServerConfig]) -> bool:
+    """Return whether each is of another server of a fail-over pair, and they agree in all that tells set-ups apart."""
+    names = {each.row.get("ha_server_name") for each in configs}
+    alike = all(len({each.row.get(column) for each in configs}) == 1 for column in _SERVER_COLUMNS)
+    return len(names) == len(configs) and alike and configs[0].row.get("ha_mode") not in {None, "none"}
 
 
 def gather(
