@@ -95,5 +95,6 @@ order by
     least(baseline.runs, treatment.runs) >= 2 desc,
     round(abs(ln(treatment.rate_interpolated / baseline.rate_interpolated)), 9) desc nulls last,
     treatment.rate desc,
-    pairs.treatment_id asc
+    pairs.treatment_id asc,
+    pairs.baseline_id asc
 limit 1

@@ -8,4 +8,4 @@ from quality_findings
 where configuration_id = $configuration_id
     and (run_id is null or run_id = $run_id)
     and (trial_id is null or trial_id = $trial_id)
-order by severity <> 'suspect', severity <> 'warning', subject, finding
+order by severity <> 'suspect', severity <> 'warning', subject, finding, detail

@@ -40,4 +40,4 @@ select
         end
     ) as label
 from told_apart
-order by origin, label
+order by origin, label, configuration_id

@@ -25,4 +25,4 @@ select
     ) as runs
 from hosts
 left join used on hosts.host_id = used.host_id
-order by hosts.origin, label
+order by hosts.origin, label, hosts.host_id

@@ -11,5 +11,6 @@ select
 from ha_speedup
 where protocol = $protocol and ratio is not null
 order by
-    origin asc, least(runs_without_ha, runs_with_ha) desc nulls last, backend, ha_mode asc, threading asc, campaign asc
+    origin asc, least(runs_without_ha, runs_with_ha) desc nulls last, backend, ha_mode asc, threading asc, campaign asc,
+    ratio asc
 limit 60

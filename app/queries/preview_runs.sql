@@ -26,4 +26,4 @@ select
 from int_runs__identified as runs
 inner join files_of_runs on runs.run_id = files_of_runs.run_id
 group by runs.campaign, runs.configuration_id
-order by runs.campaign, configuration
+order by runs.campaign, configuration, runs.configuration_id

@@ -46,4 +46,8 @@ inner join configurations as treatment on pairs.treatment_configuration_id = tre
 left join machines on coalesce(treatment.host_id, treatment.testbed) = machines.host_id
 left join campaigns on pairs.campaign = campaigns.campaign
 where pairs.known_ratio is not null
-order by pairs.verdict = 'not testable', pairs.known_ratio asc, configuration_id asc
+order by
+    pairs.verdict = 'not testable',
+    pairs.known_ratio asc,
+    configuration_id asc,
+    pairs.baseline_configuration_id asc

@@ -21,4 +21,4 @@ select
 from trends
 where loss_goal = coalesce($loss_goal, usual_goal(rate_unit))
 group by series_id
-order by changes desc, dips desc, runs desc, label asc
+order by changes desc, dips desc, runs desc, label asc, series_id asc
