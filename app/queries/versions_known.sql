@@ -25,5 +25,6 @@ select
 from versions as newer
 inner join versions as older on newer.series_id = older.series_id and newer.place > older.place
 group by newer.product, newer.product_version, older.product_version
-order by max(newer.started_at) desc nulls last, max(older.started_at) desc nulls last, set_ups desc,
+order by
+    max(newer.started_at) desc nulls last, max(older.started_at) desc nulls last, set_ups desc,
     version desc, newer.product asc, previous_version desc
