@@ -26,12 +26,15 @@ MARTS = sorted(file.stem for file in ROOT.glob("models/marts/*.sql"))
 # dbt's own tests of columns need not run again on rows that are those of DuckDB, where they have passed.
 PASSED_ALREADY = [f"test_name:{name}" for name in ("accepted_values", "not_null", "relationships", "unique")]
 
-# For 160 statements over few rows, compiling and planning anew take longer than running; no power fails, so the
-# catalogue need not sync.
+# For 160 statements over few rows, compiling, validating and describing plans take longer than running; no power fails,
+# so the catalogue need not sync.
 SPARK = """
 spark.sql.adaptive.enabled false
 spark.sql.codegen.wholeStage false
 spark.sql.codegen.factoryMode NO_CODEGEN
+spark.sql.lightweightPlanChangeValidation false
+spark.sql.maxPlanStringLength 100
+spark.sql.ui.explainMode simple
 spark.driver.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dderby.system.durability=test
 spark.executor.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 """
