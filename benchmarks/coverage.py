@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+    Draw = Callable[[np.random.Generator, tuple[int, int], float], Floats]
 
 SETS: Final = 1_000
 NOISE: Final = 0.02
@@ -73,7 +74,17 @@ def main() -> None:
     if "--calibrate" in sys.argv[1:]:
         _write_constants()
         return
-    parts = (_introduction, _shapes, _noise, _disturbances, _exchanges, _failures, _pairs, _ending_too_soon)
+    parts = (
+        _introduction,
+        _shapes,
+        _noise,
+        _disturbances,
+        _exchanges,
+        _failures,
+        _pairs,
+        _unequal_runs,
+        _ending_too_soon,
+    )
     publish("coverage", "\n\n".join(part() for part in parts) + "\n")
 
 
@@ -273,7 +284,7 @@ def _normal(noise: np.random.Generator, runs: int) -> Floats:
     return noise.normal(1, NOISE, (SETS, runs))
 
 
-def _autoregressive(correlation: float) -> Callable[[np.random.Generator, tuple[int, int], float], Floats]:
+def _autoregressive(correlation: float) -> Draw:
     def draw(noise: np.random.Generator, shape: tuple[int, int], spread: float) -> Floats:
         runs = noise.standard_normal(shape)
         for run in range(1, shape[1]):
@@ -283,7 +294,7 @@ def _autoregressive(correlation: float) -> Callable[[np.random.Generator, tuple[
     return draw
 
 
-def _dips(probability: float) -> Callable[[np.random.Generator, tuple[int, int], float], Floats]:
+def _dips(probability: float) -> Draw:
     def draw(noise: np.random.Generator, shape: tuple[int, int], spread: float) -> Floats:
         depth = np.where(noise.random(shape) < probability, noise.uniform(0.1, 0.3, shape), 0)
         rates: Floats = noise.normal(1, spread, shape) * (1 - depth)
@@ -292,7 +303,25 @@ def _dips(probability: float) -> Callable[[np.random.Generator, tuple[int, int],
     return draw
 
 
-DISTURBANCES: Final[dict[str, Callable[[np.random.Generator, tuple[int, int], float], Floats]]] = {
+def _levels(share: float, distance: float) -> Draw:
+    def draw(noise: np.random.Generator, shape: tuple[int, int], spread: float) -> Floats:
+        levels = np.where(noise.random(shape) < share, 1 - distance, 1)
+        rates: Floats = noise.normal(1, spread, shape) * levels
+        return rates
+
+    return draw
+
+
+UNEQUAL: Final[dict[str, Draw]] = {
+    **{
+        f"{share:.0%} of the runs {distance:.0%} below": _levels(share, distance)
+        for distance in (0.12, 0.3)
+        for share in (0.2, 0.3, 0.5)
+    },
+    "5 % dip by 10 to 30 %": _dips(0.05),
+    "15 % dip by 10 to 30 %": _dips(0.15),
+}
+DISTURBANCES: Final[dict[str, Draw]] = {
     "normal": lambda noise, shape, spread: noise.normal(1, spread, shape),
     "left skew 1 (gamma 4)": lambda noise, shape, spread: 1 + spread * (4 - noise.gamma(4, size=shape)) / 2,
     "left skew 2 (exponential)": lambda noise, shape, spread: 1 + spread * (1 - noise.exponential(size=shape)),
@@ -321,6 +350,23 @@ def _pairs() -> str:
         f"## Verdicts\n\n{SETS // 2} pairs a cell, each side with a ramp of its own: how many of two equal servers are "
         "called faster or slower / how many that are 10 % faster are called faster.\n\n"
         + table(["step", "runs", *SHAPES], rows)
+    )
+
+
+def _unequal_runs() -> str:
+    noise = np.random.default_rng(1983)
+    rows = []
+    for name, draw in track(UNEQUAL.items(), "Unequal runs"):
+        cells = []
+        for shape in ((SETS, runs) for runs in (5, 9, 12, 30)):
+            equal = ratios(draw(noise, shape, NOISE), 1, 0.05, MIDDLE, noise)
+            faster = ratios(draw(noise, shape, NOISE), FASTER, 0.05, MIDDLE, noise)
+            cells.append(f"{equal.faster + equal.slower:.1%} / {faster.faster:.0%}")
+        rows.append([name, *cells])
+    return (
+        "## Verdicts when runs are not alike\n\nAs above, steps of 5 %, logistic loss of 10 %. Servers of two levels "
+        "have these shares of runs at the lower one, at random: of equal servers, one can have more of them.\n\n"
+        + table(["runs", *(f"{runs} runs" for runs in (5, 9, 12, 30))], rows)
     )
 
 

@@ -44,7 +44,8 @@ trimmed_runs as (
         *,
         not is_left_out and {{ is_kept_run() }} as is_kept,
         row_number() over (partition by configuration_id, loss_goal order by height nulls last, run_id) as height_place,
-        count(height) over (partition by configuration_id, loss_goal) as known_heights
+        count(height) over (partition by configuration_id, loss_goal) as known_heights,
+        min(height) over (partition by configuration_id, loss_goal) as lowest_height
     from ranked_runs
 
 ),
@@ -78,7 +79,13 @@ with_dips as (
             <= greatest(1, with_runs_above.known_heights / 4)
             and with_runs_above.mean_above - with_runs_above.height
             > interval_constants.dip_stdevs
-            * greatest(with_runs_above.stdev_above, {{ spread_within('with_runs_above.step') }}),
+            * greatest(with_runs_above.stdev_above, {{ spread_within('with_runs_above.step') }})
+            -- nor are several that are alike
+            and (
+                with_runs_above.height_place = 1
+                or with_runs_above.height - with_runs_above.lowest_height
+                > 3 * greatest(with_runs_above.stdev_above, {{ spread_within('with_runs_above.step') }})
+            ),
             false
         ) as is_far_below
     from with_runs_above
