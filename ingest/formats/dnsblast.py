@@ -111,14 +111,6 @@ class _Run(TextRun):
         "choose a rate of 200, 400, 500, 1000, 2000, 4000 or 10000, and check that the server is up",
     )
     usage_hint = "give it a host and at most count, rate and port; its exit code 0 means nothing"
-    remedies = (
-        ("send_count > 0", "give a count of 1 or more"),
-        ("sendto: Invalid argument", "give a port from 1 to 65535"),
-        ("sendto:", "check the route to the server and the rights to send"),
-        ("Servname", "give the port as a number, or by a name of /etc/services"),
-        ("Name or service", "give an IP address without brackets, or a name that can be resolved"),
-        ("name resolution", "give an IP address, or a name that the client can resolve"),
-    )
 
     statuses: list[_Status] = field(default_factory=list)
     recorded: bool = False

@@ -99,13 +99,6 @@ class PerfRun(TextRun):
 
     title: ClassVar[str]  # the first line that the tool prints
     flags: ClassVar[str]  # the options without a value
-    remedies = (
-        ("unable to open file", "check the path behind -d, and that the file can be read"),
-        ("invalid server address", "give -s an address, or a name that the client can resolve"),
-        ("ran out of query data", "give a longer query file, or resperf -R"),
-        ("bind", "choose another local address or port (-a, -x)"),
-        ("usage", "correct the option and run the trial again"),
-    )
 
     options: dict[str, list[str]] = field(default_factory=dict)
     values: dict[tuple[str, str], tuple[str | None, ...]] = field(default_factory=dict)  # (section, key) -> groups

@@ -47,24 +47,6 @@ _PRINTED_S: Final = 0.01  # how exactly a rate of six digits tells the time
 _SUMS: Final = {"sent": "sent", "received": "received", "dropped": "drops"}
 _OF_A_HEADER: Final = frozenset({"method", "protocol", "wait_s", "scenario"})
 
-# Part of an error text -> what to do; the first match wins.
-_REMEDIES: Final[tuple[tuple[str, str], ...]] = (
-    ("an interface, server is required", "give a server address, or -l with an interface that exists on the client"),
-    ("Failed to convert string to address", "give IP addresses, no host names, and check the interface behind -l"),
-    ("There is no address for interface", "give the interface an address, or choose another -l"),
-    ("failed to connect to remote endpoint", "check the route from the client to the server"),
-    ("are mismatched", "use -4 with an IPv4 server and -6 with an IPv6 server"),
-    (
-        "Failed to bind socket",
-        "run it as root, which ports below 1024 need; stop the program that holds the port, or choose another with -L",
-    ),
-    ("Packets exchange not specified", "leave out -W with -i, and switch off rapid commit in the server for -i -c"),
-    ("unable to open", "check the path of the file that the option names"),
-    ("wrong command line option", "look in `perfdhcp -h` for the option and its value"),
-    ("send failed", "check the link of the client: it went down during the trial"),
-    ("parsing command line", "correct the option that it names and run the trial again"),
-)
-
 
 def sniff(head: bytes) -> bool:
     """Return whether `head`, the first 64 KiB of a file or all of it, is from perfdhcp."""
@@ -307,7 +289,7 @@ def _reject(trial: Process) -> Reject:
     interims = plural(trial.interim_lines, "interim line")
     if trial.error:
         seen = f" after {interims}" if trial.width else ""
-        return Reject(trial.error_line, f"perfdhcp failed{seen}: {trial.error}", remedy(trial.error, _REMEDIES))
+        return Reject(trial.error_line, f"perfdhcp failed{seen}: {trial.error}", remedy(NAME, trial.error))
     if trial.stage is Stage.USAGE:
         reason = "usage text instead of a report: perfdhcp -h, or an error that went to stderr"
         return Reject(trial.line, reason, "run the trial again with 2>&1 to see the error")
