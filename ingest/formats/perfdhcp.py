@@ -21,7 +21,7 @@ from dropline.ingest.formats.perfdhcp_options import (
     parse_command,
     parse_options,
 )
-from dropline.ingest.formats.text import MAX_SERIES, head_text, is_marked, lines, parts, plural, quote, unpack
+from dropline.ingest.formats.text import MAX_SERIES, either, in_head, lines, marked, parts, plural, quote, unpack
 
 NAME = "perfdhcp"
 
@@ -46,12 +46,6 @@ _NEARLY_ALL: Final = 0.98
 _PRINTED_S: Final = 0.01  # how exactly a rate of six digits tells the time
 _SUMS: Final = {"sent": "sent", "received": "received", "dropped": "drops"}
 _OF_A_HEADER: Final = frozenset({"method", "protocol", "wait_s", "scenario"})
-
-
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, is from perfdhcp."""
-    text = head_text(head)
-    return is_marked(text, LINES, *CLUES) or any(clean_counters(line) for _, line in islice(_lines(text.encode()), 1))
 
 
 def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
@@ -309,3 +303,10 @@ def _reject(trial: Process) -> Reject:
         reason = f"no output of perfdhcp was recognised{trial.strange.mentioned}"
         return Reject(1, reason, "expected the output of perfdhcp 1.4 or later, from `Running:` on")
     return Reject(1, EMPTY, "run the trial again and keep what perfdhcp prints")
+
+
+def _begins_cleanly(text: str) -> bool:
+    return any(clean_counters(line) for _, line in islice(_lines(text.encode()), 1))
+
+
+sniff = either(marked(LINES, *CLUES), in_head(_begins_cleanly))

@@ -6,12 +6,13 @@ not mean that no frame was lost: the tolerance is not in the table. Latencies (u
 """
 
 import re
+from functools import partial
 from itertools import pairwise
 from typing import Final
 
 from dropline.ingest.formats import Parts, Reject, throughput
 from dropline.ingest.formats.testcenter_rfc2544 import TOOL, trial_of
-from dropline.ingest.formats.text import head_text, quote
+from dropline.ingest.formats.text import either, in_head, quote
 
 NAME = "testcenter_csv"
 
@@ -27,11 +28,6 @@ _ANSWER: Final = re.compile(r"-Columns\s+\{")
 _OPTION: Final = re.compile(r"(?:\A|\s)-([A-Z][A-Za-z]*)\s")
 _ROW: Final = re.compile(r"\{((?:[^{}]++|\{[^{}]*+\})*+)(\}?)")
 _WORD: Final = re.compile(r"\{([^{}]*)\}|([^\s{}]+)")
-
-
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, is such a table."""
-    return throughput.has_table(head, _is_header) or _is_answer(head_text(head))
 
 
 def _rows(table: throughput.Table) -> Parts:
@@ -118,4 +114,5 @@ def _read(text: bytes) -> Parts:
     return throughput.each_table(text, _is_header, _rows, _EXPECTED)
 
 
+sniff = either(partial(throughput.has_table, is_header=_is_header), in_head(_is_answer))
 parse = throughput.accounted(_read, _EXPECTED)

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from dropline.ingest.formats import Reject, Row
 from dropline.ingest.formats.json_documents import Node, in_documents
-from dropline.ingest.formats.text import begins, instant, items, mapping, quote, real, words
+from dropline.ingest.formats.text import in_head, instant, items, mapping, quote, real, words
 from dropline.ingest.telemetry import Found, Sample
 from dropline.ingest.telemetry.samples import accounted
 
@@ -75,5 +75,5 @@ def _identifies(field: str, cell: Any) -> bool:
     return isinstance(cell, str) or (field in _IDENTIFIERS and real(cell) is not None)
 
 
-sniff = begins(_BEGIN)
+sniff = in_head(_BEGIN.match)
 parse = accounted(partial(in_documents, read=_hosts), _EXPECTED)
