@@ -11,11 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
+from dropline.ingest import beside
 from dropline.ingest.campaign import FIELDS, Campaign
 from dropline.ingest.formats import Rejected, Row, dnsblast
 from dropline.ingest.formats.perfdhcp_options import told_by_command
@@ -25,7 +23,7 @@ from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.servers import kea
 from dropline.ingest.synonyms import ALONE, BACKENDS, UNCLEAR, normalise, told
 
-_KEYS: Final = yaml.load(Path(__file__).with_name("sidecars.yml").read_text("utf-8"), yaml.CSafeLoader)
+_KEYS: Final = beside.words(__file__, "sidecars")
 # Our column -> sidecar key. Several keys may set the same column; all are read.
 SIDECAR_FIELDS: Final[tuple[tuple[str, str], ...]] = (
     *(field for each in _KEYS["columns"] for field in each.items()),

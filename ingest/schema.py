@@ -4,11 +4,11 @@ Each table that has rows in a commit is one Parquet file with exactly these colu
 `_ms`, `_bytes`, `_ratio` from 0 to 1); a `rate` has its `rate_unit` beside it.
 """
 
-from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
-import yaml
+
+from dropline.ingest import beside
 
 TEXT: Final = pa.string()
 _KINDS: Final = {
@@ -16,7 +16,7 @@ _KINDS: Final = {
     **{"time": pa.timestamp("us", tz="UTC"), "day": pa.date32(), "bytes": pa.binary()},
     **{"texts": pa.list_(TEXT), "map": pa.map_(TEXT, TEXT)},
 }
-_TABLES: Final = yaml.load(Path(__file__).with_suffix(".yml").read_text("utf-8"), yaml.CSafeLoader)
+_TABLES: Final = beside.words(__file__)
 
 
 def _fields(columns: dict[str, Any]) -> list[pa.Field]:
@@ -31,8 +31,10 @@ def _fields(columns: dict[str, Any]) -> list[pa.Field]:
 
 
 # What was tested and how: column and type.
-CONFIGURATION: Final = tuple((field.name, field.type) for field in _fields(_TABLES.pop("configuration")))
-TABLES: Final[dict[str, pa.Schema]] = {table: pa.schema(_fields(columns)) for table, columns in _TABLES.items()}
+CONFIGURATION: Final = tuple((field.name, field.type) for field in _fields(_TABLES["configuration"]))
+TABLES: Final[dict[str, pa.Schema]] = {
+    table: pa.schema(_fields(columns)) for table, columns in _TABLES.items() if table != "configuration"
+}
 (CAMPAIGNS, TRIALS, EXCHANGES, INTERVALS, OBSERVATIONS, HOSTS, SERVER_CONFIGS, RAW_FILES, REJECTS, FIGURES) = (
     TABLES.values()
 )

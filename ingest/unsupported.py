@@ -5,15 +5,13 @@ Tried last, for a file that no reader claims; unsupported.yml has what they begi
 
 import re
 from itertools import islice
-from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
+from dropline.ingest import beside
 from dropline.ingest.archives import is_tar
 from dropline.ingest.formats.text import HEAD_BYTES, head_text, unpack
 
-_TOLD: Final = yaml.load(Path(__file__).with_suffix(".yml").read_text("utf-8"), yaml.CSafeLoader)
+_TOLD: Final = beside.words(__file__)
 _ADVICE: Final[dict[str, str]] = _TOLD["advice"]
 
 

@@ -5,15 +5,13 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from pathlib import Path
 from typing import Final
 
-import yaml
-
+from dropline.ingest import beside
 from dropline.ingest.formats import Observation, Report, Row
 from dropline.ingest.formats.text import MAX_SERIES, quote
 
-_REMEDIES: Final = yaml.load(Path(__file__).with_name("remedies.yml").read_text("utf-8"), yaml.CSafeLoader)
+_REMEDIES: Final = beside.words(__file__, "remedies")
 
 
 def remedy(tool: str, error: str) -> str:

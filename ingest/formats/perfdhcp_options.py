@@ -10,11 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import compress
-from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
+from dropline.ingest import beside
 from dropline.ingest.formats.text import plural, real
 
 Pair = tuple[str, str]
@@ -33,7 +31,7 @@ _DEFAULT_DROP_TIME_S: Final = 1.0
 NEARLY_WHOLE: Final = 0.95  # of its period; a trial that ran for less was stopped
 _IGNORED_BY_AVALANCHE: Final = ("r", "p", "n", "t", "d", "W")
 
-_WORDS: Final = yaml.load(Path(__file__).with_suffix(".yml").read_text("utf-8"), yaml.CSafeLoader)
+_WORDS: Final = beside.words(__file__)
 _ORDERED: Final = frozenset("DTXO")  # their second value applies to the second exchange
 _REPEATED: Final = frozenset({*_ORDERED, "o", "or"})
 

@@ -9,11 +9,9 @@ import json
 import re
 from collections.abc import Callable
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
-import yaml
-
+from dropline.ingest import beside
 from dropline.ingest.formats.text import count, items, real
 
 Facts = dict[str, Any]
@@ -46,7 +44,7 @@ class Source(NamedTuple):
     parse: Parser | None = None  # None: stored unparsed, for people to read
 
 
-TOLD: Final[dict[str, Any]] = yaml.load(Path(__file__).with_name("sources.yml").read_text("utf-8"), yaml.CSafeLoader)
+TOLD: Final[dict[str, Any]] = beside.words(__file__, "sources")
 SOURCES: Final = {
     kind: Source(kind, "".join(told.get("content", "")).encode(), re.compile(told["name"], re.I), told["command"])
     for kind, told in TOLD.items()
