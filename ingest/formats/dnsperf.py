@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import ClassVar, Final
 
+from dropline.ingest import beside
 from dropline.ingest.formats import Sniff
 from dropline.ingest.formats.draft import Tally
 from dropline.ingest.formats.text import count, either, in_head, is_marked, marked, number, plural, without_thousands
@@ -50,18 +51,7 @@ BLOCK: Final = r"Statistics:[ \t]*(?=[\r\n]|\Z)|Queries sent:[ \t]+\d[\d,]*[ \t]
 _SENT: Final = re.compile(r"(?:\A|[\r\n])[ \t]*Queries sent:[ \t]+\d[\d,]*[ \t]*[\r\n]")
 # dnsperf-tcp, a fork of 2.1 by Sinodun, uses other labels.
 _OF_FORKS: Final = {"Average RTT (s)": "Average Latency (s)", "RTT StdDev (s)": "Latency StdDev (s)"}
-# Options with the same letter in both tools. For a TSIG key (`-y`), only its presence is kept.
-LOAD_OPTIONS: Final = {
-    "d": "queries {}",
-    "e": "EDNS",
-    "D": "DNSSEC OK",
-    "E": "EDNS option {}",
-    "y": "TSIG",
-    "b": "buffer {} kB",
-    "doh-method": "DoH {}",
-    "num-queries-per-conn": "{} queries per connection",
-    "qps-threshold-wait": "threshold wait {} us",
-}
+LOAD_OPTIONS: Final[dict[str, str]] = beside.words(__file__, "keys")["dnsperf"]  # words of the method, also of resperf
 _HEADS: Final = r"DNS Performance Testing Tool[ \t]*(?=[\r\n]|\Z)|Usage: dnsperf \[|\[Status\] Command line: dnsperf "
 _RATE: Final = r"Queries per second:[ \t]+\d[\d,]*\.\d+[ \t]*(?=[\r\n]|\Z)"
 _TITLES: Final = ("DNS Performance Testing Tool", "dnsperf ")
