@@ -7,18 +7,13 @@ is not in the file.
 from typing import Final
 
 from dropline.ingest.formats import Parts, Reject
-from dropline.ingest.formats.throughput import MBITS, Series, Table, Trial, number, of_tables
+from dropline.ingest.formats.throughput import MBITS, Table, Trial, number, of_tables, series
 
 NAME = "ixload"
 
 _EXPECTED: Final = "expected HTTP_Client.csv of IxLoad, with the column `HTTP Total Throughput (Kbps)`"
 _THROUGHPUT: Final = ("httptotalthroughput", "kbps")
-_SERIES: Final = (
-    Series("httpconnectionrate", "connection_rate", "connections/s"),
-    Series("httptransactionrate", "transaction_rate", "transactions/s"),
-    Series("httpconcurrentconnections", "concurrent_connections", "connections"),
-    Series("httpsimulatedusers", "simulated_users", "users"),
-)
+_SERIES: Final = series(NAME)
 
 
 def _trial(table: Table) -> Parts:
