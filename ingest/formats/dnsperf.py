@@ -19,28 +19,10 @@ NAME = "dnsperf"
 
 _SECRET: Final = re.compile(r"(?<!\S)(-y ?(?:[^\s:]+:)+)[^\s:]+")
 _RCODE: Final = re.compile(r"\b([A-Za-z]\w*) (\d{1,18}) \(")
-_DECIMAL: Final = r"(\d{1,12}\.\d{1,6})"  # the tools print six places; people may round them
 _SHORT: Final = re.compile(r"\.\d{1,5}\Z", re.ASCII)
 _BEHIND: Final = re.compile(r"(?<=\d)u\b|(?<![ \t])[ \t]+#.*", re.ASCII)  # a wrong printf format; a remark
-_SHARE: Final = r"(\d{1,18})(?: +\((?:\d+\.\d+|-?nan|inf)%\))?"
-_VALUES: Final[dict[str, re.Pattern[str]]] = {
-    key: re.compile(pattern, re.ASCII)
-    for key, pattern in {
-        **dict.fromkeys(("Queries sent", "Queries completed", "Queries lost", "Queries interrupted"), _SHARE),
-        "Unexpected IDs": _SHARE,
-        "Response codes": r"(.*)",
-        "Average packet size": r"request (\d{1,9}), response (\d{1,9})",
-        "Run time (s)": _DECIMAL,
-        "Queries per second": _DECIMAL,
-        "Average Latency (s)": rf"{_DECIMAL}(?: +\(min {_DECIMAL}, max {_DECIMAL}\))?",
-        "Latency StdDev (s)": r"(\d{1,12}\.\d{1,6}|-?nan)",
-        "TCP connections": r"(\d{1,18})",
-        "Reconnections": r"(\d{1,18})",
-        "Reconnection(s)": r"(\d{1,18})",
-        "Connection attempts": r"(\d{1,18}) \((\d{1,18}) successful, .*%\)",
-        "Maximum throughput": rf"{_DECIMAL} qps",
-        "Lost at that point": r"(\d{1,3}\.\d\d)%",
-    }.items()
+_VALUES: Final = {
+    key: re.compile(pattern, re.ASCII) for key, pattern in beside.words(__file__, "keys")["dnsperf values"].items()
 }
 _LARGEST: Final = 1e15  # above any meaningful option value
 _SECTIONS: Final = {
