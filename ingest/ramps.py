@@ -22,12 +22,11 @@ from dropline.ingest.context import (
     SIDECAR_OF,
     VAGUE,
     WATCHED,
-    Watched,
     beside_fields,
     context_path,
+    digested,
     instant,
     observations_json,
-    quoted,
     sidecar_fields,
     unread_values,
     watched,
@@ -147,7 +146,8 @@ class Ramps:
             *(orjson.dumps((words, counts, rates)), figures.settings[number]),  # in JSON, 1, 1.0, "1" and true differ
             unread_values(said, self._resolver.unread(scope.place)),
         )
-        written = _written(own, source, observed)
+        written = {name: digested(value) for name, value in own.items()}
+        written |= {"source": digested(source), "observations": observations_json(observed)}
         if key not in self._groups:
             self._groups[key] = self._group(item, content, source, own, figures.told(number), written, words)
         if (group := self._groups[key]) is None:
@@ -262,19 +262,6 @@ def _repetition(in_path: str, said: Sequence[object]) -> int:
     if repetition < 0 or any(count.__class__ is not int or count != repetition for count in others):
         raise _Other
     return repetition
-
-
-def _written(own: Row, source: str, observed: Sequence[Watched]) -> Row:
-    """Return the JSON of a trial's own values, as a context is digested."""
-    return {
-        "observations": observations_json(observed),
-        "source": quoted(source),
-        "offered_rate": repr(own["offered_rate"]),
-        "started_at": f'"{own.get("started_at")}"',
-        "ended_at": f'"{own.get("ended_at")}"',
-        "command": quoted(own.get("command", "")),
-        "repetition": str(own.get("repetition")),
-    }
 
 
 def _is_inexact(word: object) -> bool:
