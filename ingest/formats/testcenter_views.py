@@ -12,7 +12,7 @@ from functools import partial
 from typing import Final
 
 from dropline.ingest.formats import Parts, Reject, throughput
-from dropline.ingest.formats.testcenter_rfc2544 import TOOL
+from dropline.ingest.formats.testcenter_csv import TOOL
 from dropline.ingest.formats.text import either, in_head, lines, words
 
 NAME = "testcenter_views"
