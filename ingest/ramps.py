@@ -7,7 +7,7 @@ Files that need a remark or do not fit this scheme go to `resolve`, which would 
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -92,28 +92,23 @@ class Ramps:
         here = set(items)
         found: dict[Found, Outcome] = {}
         for form, those in by_form.items():
-            for item, outcome, beside in self._of_form(form, those):
-                found[item] = outcome
-                if item.sidecar and beside and item.sidecar in here:
-                    found[item.sidecar] = Outcome(raw_row(item.sidecar, outcome.key[0], beside, Kind.SIDECAR.value))
-        return found
-
-    def _of_form(self, form: Form, items: Sequence[Found]) -> Iterator[tuple[Found, Outcome, Content | None]]:
-        """Yield those reports of one form that fit, their outcomes, and the contents of their sidecars."""
-        read = []
-        for item in items:
-            with suppress(Unreadable):
-                read.append((item, self._resolver.content(item)))
-        try:
-            figures = form.read([content.data for _, content in read])
-        except ValueError:  # a number that is none, or no file is left
-            return
-        for number, (item, content) in enumerate(read):
-            if figures.usual[number]:
-                try:
-                    yield item, *self._taken(number, item, content, figures)
-                except (_Other, ValueError, TypeError, OverflowError):  # such as a list where a word is expected
+            read = []
+            for item in those:
+                with suppress(Unreadable):
+                    read.append((item, self._resolver.content(item)))
+            try:
+                figures = form.read([content.data for _, content in read])
+            except ValueError:  # a number that is none, or no file is left
+                continue
+            for number, (item, content) in enumerate(read):
+                if not figures.usual[number]:
                     continue
+                with suppress(_Other, ValueError, TypeError, OverflowError):  # such as a list where a word is expected
+                    found[item], beside = self._taken(number, item, content, figures)
+                    if item.sidecar and beside and item.sidecar in here:
+                        campaign, _ = found[item].key
+                        found[item.sidecar] = Outcome(raw_row(item.sidecar, campaign, beside, Kind.SIDECAR.value))
+        return found
 
     def _taken(self, number: int, item: Found, content: Content, figures: Figures) -> tuple[Outcome, Content | None]:
         """Return the outcome of a report, and the contents of its sidecar."""
