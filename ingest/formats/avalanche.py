@@ -18,7 +18,14 @@ TOOL: Final = "Spirent Avalanche"
 
 _EXPECTED: Final = "expected realtime.csv, with a row that begins with `Seconds Elapsed`, or hostStats.csv"
 _VLAN: Final = re.compile(r"\s*VLAN,\d+(?:/\d+)*,*[ \t]*(?:[\r\n]|\Z)")
-_SERIES: Final = throughput.series(NAME)
+_SERIES: Final = (
+    throughput.Series("establishedtcpconnectionrate", "connection_rate", "connections/s"),
+    throughput.Series("currentestablishedtcpconnections", "concurrent_connections", "connections"),
+    throughput.Series("averageresponsetimeperurl", "latency_avg", "ms", "URL response"),
+    throughput.Series("minimumtimetotcpsynack", "latency_min", "ms", "TCP SYN/ACK"),
+    throughput.Series("averagetimetotcpsynack", "latency_avg", "ms", "TCP SYN/ACK"),
+    throughput.Series("maximumtimetotcpsynack", "latency_max", "ms", "TCP SYN/ACK"),
+)
 
 
 def _is_header(columns: throughput.Columns) -> bool:

@@ -10,14 +10,18 @@ from typing import Final
 
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.json_documents import Node, has_strings, of_documents
-from dropline.ingest.formats.throughput import Trial, Trials, series, whole
+from dropline.ingest.formats.throughput import CONNECTIONS, Series, Trial, Trials, whole
 
 NAME = "bngblaster"
 IN_JSON = ('"setup-rate-cps"',)
 
 _EXPECTED: Final = "expected the JSON report of BNG Blaster (-J), with `report` and its `sessions`"
 _PROTOCOLS: Final = {"dhcp": "DHCPv4", "dhcpv6": "DHCPv6"}
-_SERIES: Final = series(NAME)
+_SERIES: Final = (
+    Series("setup-rate-cps", "session_setup_rate", CONNECTIONS, "avg"),
+    Series("setup-rate-cps-min", "session_setup_rate", CONNECTIONS, "min"),
+    Series("setup-rate-cps-max", "session_setup_rate", CONNECTIONS, "max"),
+)
 
 
 def _trials(line: int, document: Node) -> Trials:

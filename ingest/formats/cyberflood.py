@@ -16,7 +16,7 @@ from typing import Final
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.json_documents import Node, of_documents
 from dropline.ingest.formats.text import head_text, items
-from dropline.ingest.formats.throughput import CONNECTIONS, MBITS, TRANSACTIONS, Trial, Trials, number, series
+from dropline.ingest.formats.throughput import CONNECTIONS, MBITS, TRANSACTIONS, Series, Trial, Trials, number
 
 NAME = "cyberflood"
 IN_JSON = ('"runId"',)
@@ -36,8 +36,26 @@ _QUANTITIES: Final = (
 )
 _RATE_UNITS: Final = frozenset({MBITS, CONNECTIONS, TRANSACTIONS})
 _AVERAGES: Final = {CONNECTIONS: "Average CPS", TRANSACTIONS: "Average TPS"}
-_TOTALS: Final = series("cyberflood totals")
-POLLED: Final = series("cyberflood polls")
+_TOTALS: Final = (
+    Series("Client Sent", "client_sent", "bytes"),
+    Series("Server Received", "server_received", "bytes"),
+    Series("Server Sent", "server_sent", "bytes"),
+    Series("Client Received", "client_received", "bytes"),
+)
+# Of each poll: first as the REST interface names it, then as the captions of a CSV file.
+POLLED: Final = (
+    Series("sum:driver:rxBandwidth driver:rxBandwidth rxbandwidth", "incoming_traffic", MBITS, scale=1e-3),
+    Series("sum:driver:txBandwidth driver:txBandwidth txbandwidth", "outgoing_traffic", MBITS, scale=1e-3),
+    Series("sum:http:successfulTxnsPerSec http:successfulTxnsPerSec tps", "transaction_rate", TRANSACTIONS),
+    Series("sum:tcp:establishedConnRate tcp:establishedConnRate cps", "connection_rate", CONNECTIONS),
+    Series("sum:tcp:currentEstablishedConns openconns", "concurrent_connections", "connections"),
+    Series("sum:loadspec:desiredLoadSpecCount", "desired_load", "load units"),
+    Series("url:averageRespTimePerUrl urlresponsetime", "latency_avg", "ms", "URL response"),
+    Series("tcp:averageTimeToSynAck tcpavgttsynack", "latency_avg", "ms", "TCP SYN/ACK"),
+    Series("tcp:averageTimeToFirstByte tcpavgttfb", "latency_avg", "ms", "TCP first byte"),
+    Series("loadspec:cpuUtilized memory:cpuUtilized clientcpu", "generator_cpu", "%", "client"),
+    Series("servercpu", "generator_cpu", "%", "server"),
+)
 _NO_SERIES: Final = frozenset({"Summary", "Protocol Data", "Per Port Data", "Network Packet Count", "_config"})
 
 

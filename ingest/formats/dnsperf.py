@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import ClassVar, Final
 
-from dropline.ingest import beside
 from dropline.ingest.formats import Sniff
 from dropline.ingest.formats.draft import Tally
 from dropline.ingest.formats.text import count, either, in_head, is_marked, marked, number, plural, without_thousands
@@ -19,10 +18,28 @@ NAME = "dnsperf"
 
 _SECRET: Final = re.compile(r"(?<!\S)(-y ?(?:[^\s:]+:)+)[^\s:]+")
 _RCODE: Final = re.compile(r"\b([A-Za-z]\w*) (\d{1,18}) \(")
+_DECIMAL: Final = r"(\d{1,12}\.\d{1,6})"  # the tools print six places; people may round them
 _SHORT: Final = re.compile(r"\.\d{1,5}\Z", re.ASCII)
 _BEHIND: Final = re.compile(r"(?<=\d)u\b|(?<![ \t])[ \t]+#.*", re.ASCII)  # a wrong printf format; a remark
-_VALUES: Final = {
-    key: re.compile(pattern, re.ASCII) for key, pattern in beside.words(__file__, "keys")["dnsperf values"].items()
+_SHARE: Final = r"(\d{1,18})(?: +\((?:\d+\.\d+|-?nan|inf)%\))?"
+_VALUES: Final[dict[str, re.Pattern[str]]] = {
+    key: re.compile(pattern, re.ASCII)
+    for key, pattern in {
+        **dict.fromkeys(("Queries sent", "Queries completed", "Queries lost", "Queries interrupted"), _SHARE),
+        "Unexpected IDs": _SHARE,
+        "Response codes": r"(.*)",
+        "Average packet size": r"request (\d{1,9}), response (\d{1,9})",
+        "Run time (s)": _DECIMAL,
+        "Queries per second": _DECIMAL,
+        "Average Latency (s)": rf"{_DECIMAL}(?: +\(min {_DECIMAL}, max {_DECIMAL}\))?",
+        "Latency StdDev (s)": r"(\d{1,12}\.\d{1,6}|-?nan)",
+        "TCP connections": r"(\d{1,18})",
+        "Reconnections": r"(\d{1,18})",
+        "Reconnection(s)": r"(\d{1,18})",
+        "Connection attempts": r"(\d{1,18}) \((\d{1,18}) successful, .*%\)",
+        "Maximum throughput": rf"{_DECIMAL} qps",
+        "Lost at that point": r"(\d{1,3}\.\d\d)%",
+    }.items()
 }
 _LARGEST: Final = 1e15  # above any meaningful option value
 _SECTIONS: Final = {
@@ -33,7 +50,18 @@ BLOCK: Final = r"Statistics:[ \t]*(?=[\r\n]|\Z)|Queries sent:[ \t]+\d[\d,]*[ \t]
 _SENT: Final = re.compile(r"(?:\A|[\r\n])[ \t]*Queries sent:[ \t]+\d[\d,]*[ \t]*[\r\n]")
 # dnsperf-tcp, a fork of 2.1 by Sinodun, uses other labels.
 _OF_FORKS: Final = {"Average RTT (s)": "Average Latency (s)", "RTT StdDev (s)": "Latency StdDev (s)"}
-LOAD_OPTIONS: Final[dict[str, str]] = beside.words(__file__, "keys")["dnsperf"]  # words of the method, also of resperf
+# Options with the same letter in both tools. For a TSIG key (`-y`), only its presence is kept.
+LOAD_OPTIONS: Final = {
+    "d": "queries {}",
+    "e": "EDNS",
+    "D": "DNSSEC OK",
+    "E": "EDNS option {}",
+    "y": "TSIG",
+    "b": "buffer {} kB",
+    "doh-method": "DoH {}",
+    "num-queries-per-conn": "{} queries per connection",
+    "qps-threshold-wait": "threshold wait {} us",
+}
 _HEADS: Final = r"DNS Performance Testing Tool[ \t]*(?=[\r\n]|\Z)|Usage: dnsperf \[|\[Status\] Command line: dnsperf "
 _RATE: Final = r"Queries per second:[ \t]+\d[\d,]*\.\d+[ \t]*(?=[\r\n]|\Z)"
 _TITLES: Final = ("DNS Performance Testing Tool", "dnsperf ")

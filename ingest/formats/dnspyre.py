@@ -10,7 +10,6 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dropline.ingest import beside
 from dropline.ingest.formats.dnstrace import BENCHMARKING, TableRun
 from dropline.ingest.formats.json_documents import Node
 from dropline.ingest.formats.text import HEAD_BYTES, count, head_text, json_object, mapping, marked, number, unpack
@@ -29,7 +28,25 @@ _PRETTY_REPORT: Final = re.compile(r'^\{\s+"totalRequests":.*?^\}', re.MULTILINE
 IN_JSON = (" hostnames", "Total requests:\t\t", "usage: dnspyre ", "dnspyre: error: ", '"totalRequests":')
 LINES: Final = re.compile(rf"{_MARK.pattern}|{line_starts(BENCHMARKING)}")
 CLUES: Final = IN_JSON
-_KEYS: Final[dict[str, dict[str, str]]] = beside.words(__file__, "keys")[NAME]
+_JSON_COUNTERS: Final = {
+    "totalRequests": "requests",
+    "totalSuccessResponses": "success",
+    "totalNegativeResponses": "negative",
+    "totalErrorResponses": "error",
+    "totalIOErrors": "io_errors",
+    "totalIDmismatch": "id_mismatches",
+    "totalTruncatedResponses": "truncated",
+    "totalDNSSECSecuredDomains": "dnssec_secured",
+}
+_JSON_SECTIONS: Final = {
+    "responseRcodes": "DNS response codes",
+    "questionTypes": "DNS question types",
+    "dohHTTPResponseStatusCodes": "DoH HTTP response status codes",
+}
+_JSON_LATENCIES: Final = {
+    **{"minMs": "min", "meanMs": "avg", "stdMs": "stdev", "maxMs": "max"},
+    **{f"p{n}Ms": f"p{n}" for n in (99, 95, 90, 75, 50)},
+}
 
 
 def _on_one_line(report: re.Match[str]) -> str:
@@ -73,10 +90,10 @@ class _Run(TableRun):
         if count(said.get("totalRequests")) is None or rate is None:
             return False
         self.finished = True
-        self.counters = _counters({ours: said.get(theirs) for theirs, ours in _KEYS["counters"].items()})
+        self.counters = _counters({ours: said.get(theirs) for theirs, ours in _JSON_COUNTERS.items()})
         self.facts |= {"achieved_rate": rate, "duration_s": number(said.get("benchmarkDurationSeconds"))}
-        self.sections |= {ours: _counters(mapping(said.get(theirs))) for theirs, ours in _KEYS["sections"].items()}
-        for theirs, metric in _KEYS["latencies"].items():
+        self.sections |= {ours: _counters(mapping(said.get(theirs))) for theirs, ours in _JSON_SECTIONS.items()}
+        for theirs, metric in _JSON_LATENCIES.items():
             if (value_ms := number(report.get(f"latencyStats.{theirs}"))) is not None:
                 self.timings_ms[metric] = value_ms
         if self.received():

@@ -8,7 +8,6 @@ import re
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
-from dropline.ingest import beside
 from dropline.ingest.formats.text import count, in_head, is_marked, number, plural
 from dropline.ingest.formats.text_run import Result, TextRun, fail, line_starts, rule_table, skip, store
 
@@ -21,7 +20,20 @@ _DURATION: Final = re.compile(r"(?:(\d{1,9})h)?(?:(\d{1,9})m)?(\d{1,12}(?:\.\d{1
 _SECONDS: Final = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0}
 _TIMINGS: Final = {"min": "min", "mean": "avg", "[+/-sd]": "stdev", "max": "max"}
 _PERCENTILE: Final = re.compile(r"p\d{1,3}", re.ASCII)
-_COUNTERS: Final[dict[str, str]] = beside.words(__file__, "keys")[NAME]
+_COUNTERS: Final = {
+    "Total requests": "requests",
+    "Connection errors": "connection_errors",
+    "Read/Write errors": "io_errors",
+    "ID mismatch errors": "id_mismatches",
+    "DNS success codes": "noerror",
+    "Expected results": "expected",
+    "DNS success responses": "success",
+    "DNS negative responses": "negative",
+    "DNS error responses": "error",
+    "Truncated responses": "truncated",
+    "Total Errors": "errors",
+    "Number of domains secured using DNSSEC": "dnssec_secured",
+}
 _TOLD: Final = ("connection_errors", "io_errors", "id_mismatches", "truncated", "expected", "dnssec_secured")
 _LISTED: Final = {"DNS question types": "question_types", "DoH HTTP response status codes": "http_statuses"}
 LINES: Final = re.compile(

@@ -11,7 +11,6 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from dropline.ingest import beside
 from dropline.ingest.formats import Row
 from dropline.ingest.formats.text import count, instant, json_object, mapping, marked, number, words
 from dropline.ingest.formats.text_run import Result, TextRun, fact, fail, line_starts, rule_table, skip
@@ -33,11 +32,31 @@ IN_JSON = (
 _BINDING: Final = r"binding to [\d.:a-f]+[ \t]*(?=[\r\n]|\Z)"
 LINES: Final = re.compile(f"{_MARK.pattern}|{line_starts(_BINDING, '--class: ')}")
 CLUES: Final = IN_JSON
-_KEYS: Final = beside.words(__file__, "keys")[NAME]
-_SUMMARY: Final = _KEYS["summary"]
+# Key of the text -> key of the JSON, which is used here; unit to strip.
+_SUMMARY: Final = {
+    "run id": ("run_id", ""),
+    "run start": ("start_timestamp", ""),
+    "runtime": ("runtime_s", " s"),
+    "total sent": ("total_s_count", ""),
+    "total rcvd": ("total_r_count", ""),
+    "min resp": ("total_response_min_ms", " ms"),
+    "avg resp": ("total_response_avg_ms", " ms"),
+    "max resp": ("total_response_max_ms", " ms"),
+    "avg r qps": ("total_qps_r_avg", ""),
+    "avg s qps": ("total_qps_s_avg", ""),
+    "avg pkt": ("total_pkt_size_avg", " bytes"),
+    "tcp conn.": ("total_tcp_connections", ""),
+    "timeouts": ("total_timeouts", ""),
+    "bad recv": ("total_bad_count", ""),
+    "net errors": ("total_net_errors", ""),
+}
 _RCODE: Final = re.compile(r"([A-Z][A-Z0-9]*|Unknown rcode \(\d+\)): (\d{1,18})")
 _TIMEOUTS: Final = re.compile(rf"(\d{{1,18}}) \({_N}%\)")
-_DETAILS: Final = _KEYS["details"]
+_DETAILS: Final = {
+    "total_bad_count": "bad_received",
+    "total_net_errors": "net_errors",
+    "total_tcp_connections": "tcp_connections",
+}
 _ESSENTIAL: Final = ("total_s_count", "total_r_count", "total_timeouts")
 # Defaults of udp, and of the others: generators, queries at a time, delay in ms (flame(1)).
 _DEFAULTS: Final = {True: ("10", "10", "1"), False: ("30", "100", "1000")}

@@ -7,13 +7,18 @@ is not in the file.
 from typing import Final
 
 from dropline.ingest.formats import Parts, Reject
-from dropline.ingest.formats.throughput import MBITS, Table, Trial, number, of_tables, series
+from dropline.ingest.formats.throughput import MBITS, Series, Table, Trial, number, of_tables
 
 NAME = "ixload"
 
 _EXPECTED: Final = "expected HTTP_Client.csv of IxLoad, with the column `HTTP Total Throughput (Kbps)`"
 _THROUGHPUT: Final = ("httptotalthroughput", "kbps")
-_SERIES: Final = series(NAME)
+_SERIES: Final = (
+    Series("httpconnectionrate", "connection_rate", "connections/s"),
+    Series("httptransactionrate", "transaction_rate", "transactions/s"),
+    Series("httpconcurrentconnections", "concurrent_connections", "connections"),
+    Series("httpsimulatedusers", "simulated_users", "users"),
+)
 
 
 def _trial(table: Table) -> Parts:

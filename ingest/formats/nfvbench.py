@@ -11,7 +11,7 @@ from typing import Final
 
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.json_documents import Node, has_strings, of_documents
-from dropline.ingest.formats.throughput import Trial, Trials, series
+from dropline.ingest.formats.throughput import FRAMES, Series, Trial, Trials
 
 NAME = "nfvbench"
 IN_JSON = (
@@ -22,7 +22,11 @@ IN_JSON = (
 _EXPECTED: Final = "expected the JSON of NFVbench: its whole result, an `ndr` or `pdr` part, or a record for fluentd"
 _SEARCHES: Final = ("ndr", "pdr")
 _FRAME_SIZE: Final = re.compile(r"\d{2,5}|IMIX", re.ASCII)
-_SERIES: Final = series(NAME)
+_SERIES: Final = (
+    Series("total_tx_rate_bps", "offered_rate_l1", "bit/s"),
+    Series("total_rx_rate_bps", "achieved_rate_l1", "bit/s"),
+    Series("total_tx_rate_pps", "send_rate", FRAMES),
+)
 
 
 def _trials(line: int, root: Node) -> Trials:

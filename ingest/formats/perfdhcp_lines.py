@@ -15,7 +15,6 @@ from itertools import zip_longest
 from operator import sub
 from typing import Any, Final, NamedTuple
 
-from dropline.ingest import beside
 from dropline.ingest.formats import Row
 from dropline.ingest.formats.draft import Draft, Tally
 from dropline.ingest.formats.perfdhcp_options import EXCHANGES, Pair
@@ -24,10 +23,16 @@ from dropline.ingest.formats.text import MAX_SERIES, count
 START: Final = "Running: perfdhcp"
 
 INTERIM: Final = ("sent", "received", "drops", "rejected")  # counters of an interim line, the last since 1.7.2
-_TOLD: Final = beside.words(__file__, "keys")["perfdhcp"]
-COUNTERS: Final[dict[str, str]] = _TOLD["counters"]
-DELAY_KEYS: Final[dict[str, str]] = _TOLD["delays"]
-DELAYS: Final = tuple(DELAY_KEYS.values())
+COUNTERS: Final = {
+    "sent packets": "sent",
+    "received packets": "received",
+    "drops": "drops",
+    "orphans": "orphans",
+    "rejected leases": "rejected",
+    "non unique addresses": "non_unique",
+}
+DELAYS: Final = ("min_delay_ms", "avg_delay_ms", "max_delay_ms", "stdev_delay_ms")
+DELAY_KEYS: Final = dict(zip(("min delay", "avg delay", "max delay", "std deviation"), DELAYS, strict=True))
 PLACES: Final = {
     name: (protocol, position) for protocol, names in EXCHANGES.items() for position, name in enumerate(names)
 }
@@ -49,6 +54,17 @@ _RATE: Final = re.compile(
 _TIME: Final = re.compile(r"(\d{1,6})(\d\d)(\d\d)(?:\.(\d{1,9}))?", re.ASCII)
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|nan|inf)", re.ASCII)
 _LEASE: Final = re.compile(r"[0-9A-Fa-f:]*,([0-9A-Fa-f:.]*),([0-9A-Fa-f:]*)")
+
+# Labels printed by `-x a` -> the option, and the other labels.
+_DECODED: Final = {
+    **{"rate": "r", "renew-rate": "f", "release-rate": "F", "report": "t", "clients": "R"},
+    **{"num-request": "n", "test-period": "p", "drop-time": "d"},
+}
+_IGNORED: Final = re.compile(
+    "aggressivity|base|diagnostic-selectors|elp-offset|interface|ip-offset|lease-type|local-addr|local-port"
+    "|mac-list-file|max-drop|max-pdrop|preload|random-offset|relay-addr-list-file|remote-port|rip-offset|rnd-offset"
+    "|seed|server|sid-offset|srvid-offset|template-file|time-offset|wrapped|xid-offset"
+)
 
 
 # The progress of one process's output; a line of an earlier stage begins a new process.
@@ -200,9 +216,9 @@ class Process(Draft):
         return True
 
     def _option(self, match: re.Match[str]) -> bool:
-        if option := _TOLD["options"].get(match[1]):
+        if option := _DECODED.get(match[1]):
             self.arguments.append((option, match[2]))
-        return bool(option) or match[1] in _TOLD["other_options"]
+        return bool(option or _IGNORED.fullmatch(match[1]))
 
     def _interim_counters(self, counters: Counters) -> None:
         self.width = len(counters[0])
@@ -278,7 +294,7 @@ class Process(Draft):
             return False
         self.provisioned = True
         self.observe("provision_time", took / 1e9, "s")
-        for metric, text in zip(_TOLD["totals"].values(), match.groups()[1:], strict=True):
+        for metric, text in zip(_TOTALS.values(), match.groups()[1:], strict=True):
             self.observe(metric, count(text), "packets")
         return True
 
@@ -378,6 +394,11 @@ def _set(trial: Process, value: object, name: str) -> None:
     setattr(trial, name, value)
 
 
+# Before 2.0 the avalanche printed all of this in one line, in the same order.
+_TOTALS: Final = {
+    **{"Requests sent + resent": "requests_sent", "Requests resent": "requests_resent"},
+    "Responses received": "responses_received",
+}
 _KNOWN: Final = Line("known text")
 _COMMAND: Final = Line("command line", partial(_set, name="command"), Stage.STARTED)
 _SCENARIO: Final = Line("scenario", partial(_set, name="scenario"), Stage.SCENARIO)
@@ -385,7 +406,12 @@ _FLAGGED: Final = Line("option without value", lambda trial, option: trial.argum
 _COUNTERS: Final = Line("interim counters", Process._interim_counters, Stage.LOAD)
 _FAILURE: Final = Line("error", Process._fail, Stage.ERROR)
 _LEASED: Final = Line("lease", Process._lease)
-_DIAGNOSTICS: Final = _TOLD["diagnostics"] | {key: (metric, "packets") for key, metric in _TOLD["totals"].items()}
+_DIAGNOSTICS: Final = {
+    "Short waits for packets": ("short_waits", "waits"),
+    "Late sent packets": ("late_sent_packets", "packets"),
+    "Multiple packets receives": ("multiple_receives", "receives"),
+    **{key: (metric, "packets") for key, metric in _TOTALS.items()},
+}
 KEYS: Final[dict[str, Line]] = {
     "Rate": Line("rate", Process._rate),
     "Malformed packets": Line("count of malformed packets", Process._malformed),
@@ -415,7 +441,17 @@ _LINES: Final[dict[str, tuple[Line, str]]] = {
     "^C": (Line("interrupt", Process._interrupt), ""),
     "IPv6": (_FLAGGED, "6"),
     **dict.fromkeys(("DISCOVER-OFFER only", "SOLICIT-ADVERTISE only"), (_FLAGGED, "i")),
-    **dict.fromkeys(_TOLD["other_lines"], (_KNOWN, "")),
+    **dict.fromkeys(
+        (
+            *("Multi-thread mode enabled.", "***Malformed Packets***", "Fatal error", "reached test-period."),
+            *("Reached max requests limit.", "Reached maximum drops number.", "Reached maximum percentage of drops."),
+            "Interrupted",  # always printed with `-x e`
+            *("IPv4", "broadcast", "rapid-commit", "use-first", "single-thread-mode", "multi-thread-mode"),
+            *("Unavailable! No packets received.", "contents:"),
+            *("client_id,adrress,prefix", "client_id,address,prefix"),
+        ),
+        (_KNOWN, ""),
+    ),
 }
 _PATTERNS: Final[dict[re.Pattern[str], Line]] = {
     re.compile(pattern, re.ASCII): line

@@ -8,7 +8,6 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from dropline.ingest import beside
 from dropline.ingest.formats.dnsperf import BLOCK, COUNTED, LOAD_OPTIONS, PerfRun, prints, shared_words
 from dropline.ingest.formats.text import number, plural
 from dropline.ingest.formats.text_run import Result, line_starts
@@ -25,7 +24,15 @@ LINES: Final = re.compile(line_starts(_HEADS, _MAXIMUM, BLOCK))
 CLUES: Final = (*_TITLES, "Maximum throughput:")
 _PLOT: Final = "# time target_qps "
 _ROW: Final = re.compile(r"\d{1,9}\.\d{3}(?: +\d{1,15}\.\d+){5,9}", re.ASCII)
-_COLUMNS: Final = beside.words(__file__, "keys")[NAME]  # of the plot: metric, unit, factor
+# Column of the plot -> metric, unit, factor.
+_COLUMNS: Final = {
+    **{"target_qps": ("target_rate", "queries/s", 1), "actual_qps": ("send_rate", "queries/s", 1)},
+    "responses_per_sec": ("response_rate", "queries/s", 1),
+    "failures_per_sec": ("failure_rate", "queries/s", 1),
+    "avg_latency": ("latency_avg", "ms", 1000),
+    "connections": ("connection_rate", "connections/s", 1),
+    "conn_avg_latency": ("connection_latency_avg", "ms", 1000),
+}
 # A latency is printed as 0 in a bucket where this count is 0.
 _COUNTED_BY: Final = {"avg_latency": "responses_per_sec", "conn_avg_latency": "connections"}
 

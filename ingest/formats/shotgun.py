@@ -13,7 +13,7 @@ from typing import Any, Final
 from dropline.ingest.formats import Parts, Reject, Row
 from dropline.ingest.formats.json_documents import Node, documents, has_strings
 from dropline.ingest.formats.text import plural
-from dropline.ingest.formats.throughput import Trial, accounted, concluded, number, series, whole
+from dropline.ingest.formats.throughput import Series, Trial, accounted, concluded, number, whole
 
 NAME = "shotgun"
 IN_JSON = ('"stats_sum"', '"stats_periodic"')
@@ -23,7 +23,13 @@ _COPY: Final = "copy the whole file again"
 _VERSION: Final = 20200527
 _RCODE: Final = "rcode_"
 _TRANSPORTS: Final = {"udp": "udp", "tcp": "tcp", "tls_conn": "tls", "quic_conn": "quic"}
-_SERIES: Final = series(NAME)
+_SERIES: Final = (
+    Series("requests", "interval_sent", "queries"),
+    Series("answers", "interval_received", "responses"),
+    Series("conn_active", "connections_active", "connections"),
+    Series("conn_handshakes", "connection_handshakes", "connections"),
+    Series("conn_handshakes_failed", "connection_handshakes_failed", "connections"),
+)
 
 
 def _read(text: bytes) -> Parts:

@@ -12,7 +12,7 @@ from typing import Final
 from dropline.ingest.formats import Parts, Reject
 from dropline.ingest.formats.testcenter_csv import TOOL
 from dropline.ingest.formats.text import marked
-from dropline.ingest.formats.throughput import Columns, Line, Record, Table, Trial, accounted, rows, series
+from dropline.ingest.formats.throughput import Columns, Line, Record, Series, Table, Trial, accounted, rows
 
 NAME = "testcenter_periodic"
 
@@ -38,7 +38,11 @@ _RECEIVED: Final[_Sides] = {
     "RxStream": ("sigframecount", "framecount"),
     "Analyzer": ("sigframecount", "totalframecount"),
 }
-_SERIES: Final = series(NAME)
+_SERIES: Final = (
+    Series("totalframerate framerate sigframerate", "frame_rate", "frames/s"),
+    Series("l1bitrate", "bit_rate_l1", "bit/s"),
+    Series("totalbitrate bitrate", "bit_rate_l2", "bit/s"),
+)
 
 
 def _read(text: bytes) -> Parts:
@@ -92,8 +96,8 @@ class _Subscription:
         self.last[key] = record
         label = record.words("resultparentname", "resultparent")
         side = "tx" if self.kind in _SENT else "rx"
-        of_side = (each._replace(metric=f"{side}_{each.metric}", label=label) for each in _SERIES)
-        self.trial.follow(record, of_side, t_s)
+        series = (each._replace(metric=f"{side}_{each.metric}", label=label) for each in _SERIES)
+        self.trial.follow(record, series, t_s)
         if self.kind == "RxStream" and record.whole("sigframecount", "framecount"):
             self.trial.latency(record, "us", label, t_s)
         return None

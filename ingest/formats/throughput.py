@@ -11,7 +11,6 @@ from itertools import islice
 from statistics import fmean, median
 from typing import Final, NamedTuple, TypeVar
 
-from dropline.ingest import beside
 from dropline.ingest.formats import Parse, Parts, Reject, Report, Sniff, text
 from dropline.ingest.formats.draft import Draft
 from dropline.ingest.formats.text import HEAD_BYTES, count, lines, parts, quote, unpack, without_runs_of_rejects, words
@@ -98,11 +97,6 @@ class Series(NamedTuple):
     unit: str
     label: str | None = None
     scale: float = 1.0
-
-
-def series(name: str) -> tuple[Series, ...]:
-    """Return the values to observe in the results of a tool."""
-    return tuple(Series(*each) for each in beside.words(__file__, "series")[name])
 
 
 class Trial(Draft):

@@ -9,13 +9,19 @@ from typing import Final
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.json_documents import Node, has_strings, of_documents
 from dropline.ingest.formats.text import words
-from dropline.ingest.formats.throughput import Trial, Trials, series
+from dropline.ingest.formats.throughput import Series, Trial, Trials
 
 NAME = "trex"
 IN_JSON = ("ndr_points", "queue_full_percentage", "rate_tx_bps")
 
 _EXPECTED: Final = "expected the JSON that stl_ndr_bench_tool.py writes with -o: an object with `results` and `config`"
-_SERIES: Final = series(NAME)
+_SERIES: Final = (
+    Series("total_tx_L1", "offered_rate_l1", "bit/s"),
+    Series("total_rx_L1", "achieved_rate_l1", "bit/s"),
+    Series("tx_bps", "offered_rate_l2", "bit/s"),
+    Series("rx_bps", "achieved_rate_l2", "bit/s"),
+    Series("cpu_util", "generator_cpu", "%"),
+)
 
 
 def _trials(line: int, document: Node) -> Trials:

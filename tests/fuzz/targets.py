@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow as pa
 
-from dropline.ingest import beside, campaign, context, figures, files, machines, schema, servers
+from dropline.ingest import campaign, context, figures, files, machines, schema, servers
 from dropline.ingest.campaign import Campaign, CampaignError
 from dropline.ingest.context import Context, ServerConfigs, gather, read_sidecar
 from dropline.ingest.files import HEAD_BYTES, Found, Kind, Scope
@@ -51,7 +51,9 @@ class Target(NamedTuple):
 
 def owners(name: str, data: bytes) -> list[Target]:
     """Return the targets that take a file, for its content or its name."""
-    found = readers(data) + ([_CAMPAIGN] if name == campaign.FILE_NAME else [])
+    found = readers(data)
+    if name == campaign.FILE_NAME:
+        found.append(_CAMPAIGN)
     kind = machines.recognise(name, data[:HEAD_BYTES])
     if kind in SOURCES and SOURCES[kind].parse:
         found.append(_facts(kind))
@@ -81,8 +83,6 @@ def _words(module: Any) -> tuple[bytes, ...]:
     parts = (part for name, part in sorted(sys.modules.items()) if name.startswith(module.__name__))
     nodes = (node for part in parts for node in ast.walk(ast.parse(inspect.getsource(part))))
     texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)}
-    keys = beside.words(contents.__file__, "keys").get(getattr(module, "NAME", ""), {})
-    texts |= {*json.dumps(keys).split('"')[1::2]}
     words = {text.encode() if isinstance(text, str) else text for text in texts}
     return tuple(sorted(word for word in words if 0 < len(word) <= _LONGEST_WORD))
 
