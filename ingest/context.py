@@ -11,11 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
+from dropline.ingest import beside
 from dropline.ingest.campaign import FIELDS, Campaign
 from dropline.ingest.formats import Rejected, Row, dnsblast
 from dropline.ingest.formats.perfdhcp_options import told_by_command
@@ -25,7 +23,7 @@ from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.servers import kea
 from dropline.ingest.synonyms import ALONE, BACKENDS, UNCLEAR, normalise, told
 
-_KEYS: Final = yaml.load(Path(__file__).with_name("sidecars.yml").read_text("utf-8"), yaml.CSafeLoader)
+_KEYS: Final = beside.words(__file__, "sidecars")
 # Our column -> sidecar key. Several keys may set the same column; all are read.
 SIDECAR_FIELDS: Final[tuple[tuple[str, str], ...]] = (
     *(field for each in _KEYS["columns"] for field in each.items()),
@@ -65,7 +63,6 @@ UNREAD: Final = "unread"
 _WORD: Final = re.compile(r"[A-Za-z][\w .:/+-]{0,59}")  # no number, time or rate
 _FLAGS: Final = {"true": True, "yes": True, "false": False, "no": False}
 _SIDECAR: Final = json.JSONDecoder(parse_constant=lambda _: None)
-quoted: Final = json.encoder.encode_basestring_ascii
 _DIGESTED: Final = json.JSONEncoder(sort_keys=True, default=str, separators=(",", ":"), check_circular=False)
 
 
@@ -73,7 +70,7 @@ Claim = tuple[str, Any, str]
 """A value that one source gives for a column: (column, value, source)."""
 Names = tuple[Name | None, int | None, tuple[tuple[int, Name | None], ...], Sequence[str]]
 """`name`, `level` and `folders` of a Context, and clear words that the names have by others beside them."""
-WATCHED: Final = ("host", "label", "metric", "unit", "value")  # of schema.OBSERVATIONS, in the order of `_digested`
+WATCHED: Final = ("host", "label", "metric", "unit", "value")  # of schema.OBSERVATIONS, in the order of `digested`
 Watched = tuple[str | None, str | None, str, str, float]
 Holds = Callable[[str], bool]
 """Returns whether outputs are in a folder or below it."""
@@ -116,8 +113,8 @@ class Context:
         It takes the JSON of `observations` (a list without its brackets), of `source`, and of the values of `columns`.
         """
         claims = [
-            f'["{column}",{f"%({column})s" if column in columns else _digested(value).replace("%", "%%")},'
-            f"{'%(source)s' if by == source else _digested(by).replace('%', '%%')}]"
+            f'["{column}",{f"%({column})s" if column in columns else digested(value).replace("%", "%%")},'
+            f"{'%(source)s' if by == source else digested(by).replace('%', '%%')}]"
             for column, value, by in self.claims
         ]
         others: list[object] = [self.own, self.shared]
@@ -125,7 +122,7 @@ class Context:
             others += [self.name, self.level]
         if self.folders:
             others += self.folders
-        warnings, rest = (text.replace("%", "%%") for text in (_digested(self.warnings), _DIGESTED.encode(others)[1:]))
+        warnings, rest = (text.replace("%", "%%") for text in (digested(self.warnings), _DIGESTED.encode(others)[1:]))
         return f"[[{','.join(claims)}],{warnings},[%(observations)s],{rest}"
 
     def resolve(
@@ -649,8 +646,10 @@ def _numbers(metric: str, value: object, unit: str, host: str | None) -> list[Wa
     return [] if number is None else [(host, None, metric, unit, number)]
 
 
-# A part of a context as JSON, for `Context.sha256`; nearly all files of a campaign repeat the same values.
-_digested: Final = lru_cache(maxsize=16_384, typed=True)(_DIGESTED.encode)
+@lru_cache(maxsize=16_384, typed=True)  # nearly all files of a campaign repeat the same values
+def digested(value: object) -> str:
+    """Return a part of a context as JSON, for `Context.sha256`."""
+    return f'"{value}"' if isinstance(value, datetime) else _DIGESTED.encode(value)
 
 
 def observations_json(rows: Sequence[Watched]) -> str:

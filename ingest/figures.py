@@ -15,13 +15,12 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import yaml
 
+from dropline.ingest import beside
 from dropline.ingest.formats import Reject, Rejected, Row
 from dropline.ingest.formats.text import few_rejects, head_text, real, within
 from dropline.ingest.schema import CONFIGURATION, FIGURES
@@ -34,9 +33,7 @@ COLUMNS: Final = tuple(
     name for name in FIGURES.names if name not in {"batch", "campaign", "source_path", "source_sha256", "line"}
 )
 REQUIRED: Final = ("location", "metric", "value", "unit")  # and source_id or source_title
-_SAID: Final[dict[str, dict[str, list[str]]]] = yaml.load(
-    Path(__file__).with_suffix(".yml").read_text("utf-8"), yaml.CSafeLoader
-)
+_SAID: Final[dict[str, dict[str, list[str]]]] = beside.words(__file__)
 UNITS: Final = _SAID["units"]
 WORDS: Final = _SAID["words"]
 

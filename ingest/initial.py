@@ -18,35 +18,7 @@ _NOUNS: Final = {
     Kind.SERVER: ("server configuration", ""),
     Kind.WATCHED: ("file", " of counters or probes"),
 }
-_TEXT: Final = """\
-# Found: {found}.
-# docs/how-to/bring-your-own-results.md describes every key; only the name is required.
-campaign: {name}
-
-# title: What reports call it
-# description: What was tested, where, and why
-# started_on: 2026-11-20
-
-# Paths such as {path!r}
-# need no template if the names say what they mean (see ingest --dry-run). If not, name their parts; {{_}} is anything.
-# path: "{{protocol}}_{{backend}}/rep{{repetition}}/rate{{offered_rate}}.txt"
-
-# Values that no file has; they apply to every trial without a better source.
-# defaults:
-#   product: ISC Kea
-#   product_version: 2.6.1
-#   backend: memfile            # memfile, mysql, postgresql, ...
-#   threading: multi            # {threading}
-#   threads: 4
-#   ha_mode: none               # {ha_mode}
-#   testbed: our lab
-
-# The role of each machine, by the folder of its facts (see collect.sh).
-# machines: {{machine: server}}
-
-# Files to skip; those already in the lake no longer count.
-# ignore: [discarded/, "*.log"]
-"""
+_TEMPLATE: Final = Path(__file__).with_suffix(".yml")
 
 
 def begin(folder: Path, lake: Lake) -> Path:
@@ -61,7 +33,7 @@ def begin(folder: Path, lake: Lake) -> Path:
     with lake.reading():
         (named,) = Identities(Known(lake)).named([found])
     closed = {column: ", ".join(words) for column, words in CLOSED.items()}
-    text = _TEXT.format(found=_told(found), name=named[0].scope.name, path=example, **closed)
+    text = _TEMPLATE.read_text("utf-8").format(found=_told(found), name=named[0].scope.name, path=example, **closed)
     Campaign.parse(text.encode(), str(file))
     with file.open("x", encoding="utf-8") as written:
         written.write(text)

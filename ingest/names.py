@@ -11,21 +11,16 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Final, NamedTuple
 
-import yaml
-
+from dropline.ingest import beside
 from dropline.ingest.synonyms import PHRASE, THREADS, VERSION, with_version
 
 Slot = tuple[int, int]  # token, and part of it
 _Parts = tuple[str, ...]
 
 _PACKED: Final = ("bz2", "gz", "xz")  # what formats.text decompresses
-_WORDS: Final[dict[str, frozenset[str]]] = {
-    kind: frozenset(words)
-    for kind, words in yaml.load(Path(__file__).with_suffix(".yml").read_text("utf-8"), yaml.CSafeLoader).items()
-}
+_WORDS: Final[dict[str, frozenset[str]]] = {kind: frozenset(words) for kind, words in beside.words(__file__).items()}
 _ENDINGS: Final = _WORDS["endings"].union(_PACKED)
 PACKED: Final = re.compile(rf"\.(?:{'|'.join(_PACKED)})\Z")
 ARCHIVES: Final = re.compile(rf"\.(?:tar(?:\.(?:{'|'.join(_PACKED)}))?|tgz|txz|tbz2?|zip)\Z", re.IGNORECASE)

@@ -7,7 +7,7 @@ Files that need a remark or do not fit this scheme go to `resolve`, which would 
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -22,12 +22,11 @@ from dropline.ingest.context import (
     SIDECAR_OF,
     VAGUE,
     WATCHED,
-    Watched,
     beside_fields,
     context_path,
+    digested,
     instant,
     observations_json,
-    quoted,
     sidecar_fields,
     unread_values,
     watched,
@@ -93,28 +92,23 @@ class Ramps:
         here = set(items)
         found: dict[Found, Outcome] = {}
         for form, those in by_form.items():
-            for item, outcome, beside in self._of_form(form, those):
-                found[item] = outcome
-                if item.sidecar and beside and item.sidecar in here:
-                    found[item.sidecar] = Outcome(raw_row(item.sidecar, outcome.key[0], beside, Kind.SIDECAR.value))
-        return found
-
-    def _of_form(self, form: Form, items: Sequence[Found]) -> Iterator[tuple[Found, Outcome, Content | None]]:
-        """Yield those reports of one form that fit, their outcomes, and the contents of their sidecars."""
-        read = []
-        for item in items:
-            with suppress(Unreadable):
-                read.append((item, self._resolver.content(item)))
-        try:
-            figures = form.read([content.data for _, content in read])
-        except ValueError:  # a number that is none, or no file is left
-            return
-        for number, (item, content) in enumerate(read):
-            if figures.usual[number]:
-                try:
-                    yield item, *self._taken(number, item, content, figures)
-                except (_Other, ValueError, TypeError, OverflowError):  # such as a list where a word is expected
+            read = []
+            for item in those:
+                with suppress(Unreadable):
+                    read.append((item, self._resolver.content(item)))
+            try:
+                figures = form.read([content.data for _, content in read])
+            except ValueError:  # a number that is none, or no file is left
+                continue
+            for number, (item, content) in enumerate(read):
+                if not figures.usual[number]:
                     continue
+                with suppress(_Other, ValueError, TypeError, OverflowError):  # such as a list where a word is expected
+                    found[item], beside = self._taken(number, item, content, figures)
+                    if item.sidecar and beside and item.sidecar in here:
+                        campaign, _ = found[item].key
+                        found[item.sidecar] = Outcome(raw_row(item.sidecar, campaign, beside, Kind.SIDECAR.value))
+        return found
 
     def _taken(self, number: int, item: Found, content: Content, figures: Figures) -> tuple[Outcome, Content | None]:
         """Return the outcome of a report, and the contents of its sidecar."""
@@ -147,7 +141,8 @@ class Ramps:
             *(orjson.dumps((words, counts, rates)), figures.settings[number]),  # in JSON, 1, 1.0, "1" and true differ
             unread_values(said, self._resolver.unread(scope.place)),
         )
-        written = _written(own, source, observed)
+        written = {name: digested(value) for name, value in own.items()}
+        written |= {"source": digested(source), "observations": observations_json(observed)}
         if key not in self._groups:
             self._groups[key] = self._group(item, content, source, own, figures.told(number), written, words)
         if (group := self._groups[key]) is None:
@@ -262,19 +257,6 @@ def _repetition(in_path: str, said: Sequence[object]) -> int:
     if repetition < 0 or any(count.__class__ is not int or count != repetition for count in others):
         raise _Other
     return repetition
-
-
-def _written(own: Row, source: str, observed: Sequence[Watched]) -> Row:
-    """Return the JSON of a trial's own values, as a context is digested."""
-    return {
-        "observations": observations_json(observed),
-        "source": quoted(source),
-        "offered_rate": repr(own["offered_rate"]),
-        "started_at": f'"{own.get("started_at")}"',
-        "ended_at": f'"{own.get("ended_at")}"',
-        "command": quoted(own.get("command", "")),
-        "repetition": str(own.get("repetition")),
-    }
 
 
 def _is_inexact(word: object) -> bool:

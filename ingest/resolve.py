@@ -224,36 +224,31 @@ class Resolver:
             return rejected(item, item.scope.name, [item.reject])
         if item.kind is Kind.MACHINE:
             return self._machine(item.scope.place, item.folder).outcomes[item.path]
+        content = None
         try:
             content = self.content(item)
-        except Unreadable as error:
-            return rejected(item, self._campaign(item), [error.reject])
-        if item.kind is Kind.SIDECAR:
-            said = self._said(item)
-            if isinstance(said, Rejected):
-                return rejected(item, self._campaign(item), [said.reject], content)
-            return Outcome(raw_row(item, self._campaign(item), content, item.kind.value))
-        if item.kind is Kind.UNKNOWN:
-            return self._unknown(item, content)
-        if item.kind is Kind.NOTES:
-            return self._notes(item, content)
-        if item.kind is Kind.OUTPUT:
-            return self._output(item, content)
-        if item.kind is Kind.WATCHED:
-            return self._watched(item, content)
+            by_kind = {
+                **{Kind.OUTPUT: self._output, Kind.WATCHED: self._watched},
+                **{Kind.NOTES: self._notes, Kind.UNKNOWN: self._unknown},
+            }
+            return by_kind.get(item.kind, self._described)(item, content)
+        except Rejected as error:
+            return rejected(item, self._campaign(item), [error.reject], content)
+
+    def _described(self, item: Found, content: Content) -> Outcome:
+        """Return the outcome of a file that describes trials, or of one that nothing is taken from."""
+        rows: dict[str, list[Row]] = {}
+        kind = item.kind.value
         if item.kind is Kind.FIGURES:
             return published(item, item.scope.name, content, [*_parsed(figures.NAME, figures.parse(content.data))])
-        rows: dict[str, list[Row]] = {}
+        if item.kind is Kind.SIDECAR and isinstance(said := self._said(item), Rejected):
+            raise said
         if item.kind is Kind.SERVER:
             source = {"campaign": item.scope.name, "source_path": item.path, "source_sha256": content.sha256}
-            try:
-                rows["server_configs"] = [item.reader.parse(content.data) | source]
-            except Rejected as error:
-                return rejected(item, item.scope.name, [error.reject], content)
+            kind, rows["server_configs"] = item.reader.NAME, [item.reader.parse(content.data) | source]
         elif item.kind is Kind.CAMPAIGN and item.scope.campaign:
             rows["campaigns"] = [campaign_row(item.scope.name, item.scope.campaign)]
-        kind = item.reader.NAME if item.kind is Kind.SERVER else item.kind.value
-        return Outcome(raw_row(item, item.scope.name, content, kind), rows)
+        return Outcome(raw_row(item, self._campaign(item), content, kind), rows)
 
     def content(self, item: Found) -> Content:
         """Return the bytes of a file; raise Unreadable."""

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from dropline.ingest import machines
+from dropline.ingest import beside, machines
 from dropline.ingest.campaign import FILE_NAME
 from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, IntakeError, Kind, Unreadable, read, survey
 from dropline.ingest.formats import Row, contents
@@ -28,21 +28,7 @@ Line = tuple[int, str, str]  # its number, its text, and its reader's interpreta
 _ALIKE: Final = 8  # consecutive lines of one kind that are still listed singly
 _LONGEST: Final = 100
 _OWN: Final = {"host_id": "hosts", "server_config_id": "server_configs"}  # column -> the table it refers to
-_OF_A_READER: Final = {
-    Kind.OUTPUT: "output of {0.NAME}",
-    Kind.SERVER: "a server configuration of {0.PRODUCT}",
-    Kind.WATCHED: "counters or probes: {0.NAME}",
-}
-_KINDS: Final = {
-    Kind.CAMPAIGN: ("a campaign's description", f"its name is {FILE_NAME}"),
-    Kind.SIDECAR: ("a sidecar", "an output next to it has the same name"),
-    Kind.MESSAGES: ("messages of a program", "its name, and nothing in it is anything else"),
-    Kind.CONFIGURATION: ("the configuration of a program that serves no clients", "its top-level keys"),
-    Kind.NOTES: ("notes", "its name, and no report at its head"),
-    Kind.FIGURES: ("figures of a published document", "its columns"),
-    Kind.UNKNOWN: ("not recognised", "no reader recognises anything in it"),
-    Kind.UNREADABLE: ("not readable", "its bytes cannot be read"),
-}
+_KINDS: Final[dict[str, list[str]]] = beside.words(__file__)
 
 
 @dataclass(slots=True)
@@ -164,10 +150,10 @@ def _kind(item: Found) -> tuple[str, str]:
             return "a file among machine facts", "the folder it is in"
         by_content = _deciding_line(item, lambda head: machines.recognise("", head) == item.fact)
         return f"machine facts: {item.fact}", by_content or f"its name {Path(item.where).name}"
-    if item.kind in _OF_A_READER:
-        words = _OF_A_READER[item.kind].format(item.reader)
-        return words, _deciding_line(item, item.reader.sniff) or "its content as a whole"
-    return _KINDS[item.kind]
+    words, *why = _KINDS[item.kind]
+    if why:
+        return words, why[0]
+    return words.format(item.reader), _deciding_line(item, item.reader.sniff) or "its content as a whole"
 
 
 def _deciding_line(item: Found, sniff: Callable[[bytes], bool]) -> str | None:

@@ -4,12 +4,11 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
-from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
-import yaml
 
+from dropline.ingest import beside
 from dropline.ingest.schema import CONFIGURATION
 
 Value = str | int | float
@@ -19,9 +18,7 @@ WHOLE_NUMBERS: Final = frozenset(
     {name for name, kind in CONFIGURATION if pa.types.is_integer(kind)}
     | {"repetition", "exit_code", "requests_planned"}
 )
-_WORDS: Final[dict[str, dict[str, list[str]]]] = yaml.load(
-    Path(__file__).with_suffix(".yml").read_text("utf-8"), yaml.CSafeLoader
-)
+_WORDS: Final[dict[str, dict[str, list[str]]]] = beside.words(__file__)
 # The only values that models and pages know.
 CLOSED: Final = {column: tuple(_WORDS[column]) for column in ("protocol", "threading", "ha_mode")}
 _ENUMERATIONS: Final = frozenset({"backend", "threading", "ha_mode", "scenario"})

@@ -5,11 +5,9 @@ yields a `Reject` for each unusable part, so that every byte is accounted for.
 """
 
 import re
-from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from itertools import accumulate
 from typing import Any, Final, NamedTuple, Protocol, TypeVar, cast
 
 import pyarrow as pa
@@ -121,13 +119,8 @@ def begins_like_json(head: bytes) -> bool:
 def in_question(heads: Sequence[bytes], clues: str) -> list[bool]:
     """Return for each head whether a reader may claim the file, by a pattern of RE2: quickly excludes sidecars."""
     begun = [begins_like_json(head) for head in heads]
-    of_json = [head for head, like_json in zip(heads, begun, strict=True) if like_json]
-    offsets = array("i", accumulate(map(len, of_json), initial=0))
-    # Not pa.array: it imports pandas, which takes longer than all the heads of a process.
-    held = pa.Array.from_buffers(
-        pa.binary(), len(of_json), [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(of_json))]
-    )
-    found = iter(pc.match_substring_regex(held, f"{clues}|\x1b").to_pylist())  # or coloured
+    of_json = pa.array([head for head, like_json in zip(heads, begun, strict=True) if like_json], pa.binary())
+    found = iter(pc.match_substring_regex(of_json, f"{clues}|\x1b").to_pylist())  # or coloured
     return [not like_json or next(found) for like_json in begun]
 
 

@@ -7,10 +7,11 @@ one subtest.
 """
 
 import re
+from functools import partial
 from typing import Final
 
 from dropline.ingest.formats import Parts, Reject, Report, throughput
-from dropline.ingest.formats.text import head_text, words
+from dropline.ingest.formats.text import either, in_head, words
 
 NAME = "avalanche"
 TOOL: Final = "Spirent Avalanche"
@@ -25,11 +26,6 @@ _SERIES: Final = (
     throughput.Series("averagetimetotcpsynack", "latency_avg", "ms", "TCP SYN/ACK"),
     throughput.Series("maximumtimetotcpsynack", "latency_max", "ms", "TCP SYN/ACK"),
 )
-
-
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, is from Avalanche."""
-    return bool(_VLAN.match(head_text(head))) or throughput.has_table(head, _is_header)
 
 
 def _is_header(columns: throughput.Columns) -> bool:
@@ -121,4 +117,5 @@ def _read(text: bytes) -> Parts:
     return _hosts(text) if of_hosts else throughput.each_table(text, _is_header, _realtime, None)
 
 
+sniff = either(in_head(_VLAN.match), partial(throughput.has_table, is_header=_is_header))
 parse = throughput.accounted(_read, _EXPECTED)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from dropline.ingest.formats import Parts, Reject, Report, Row
-from dropline.ingest.formats.text import clean, count, head_text, is_marked, number, parts, unpack
+from dropline.ingest.formats.text import clean, count, in_head, is_marked, number, parts, unpack
 from dropline.ingest.formats.text_run import Explained, TextRun, fail
 
 NAME = "dnsblast"
@@ -22,6 +22,7 @@ _STATUS: Final = re.compile(
 )
 _CALL: Final = r"\[\S{0,300}:\S{0,100}\]: \[[A-Z][\w ,.'/-]{3,100}\]|(?:sendto|poll|Oops): \S.{0,200}"
 _ALONE: Final = re.compile(_CALL)
+_LONGEST_ALONE: Final = 1000
 # A message before it exits.
 _ERROR: Final = re.compile(
     rf"{_CALL}|dnsblast: \S*dnsblast\.c:\d+: .{{0,300}}|Assertion failed: .{{0,300}}dnsblast\.c.{{0,100}}"
@@ -42,13 +43,6 @@ class _Status(NamedTuple):
     received: int
     rate: float | None
     ratio: str
-
-
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, is from dnsblast."""
-    text = head_text(head)
-    only = text.strip() if len(text) < 1000 else ""
-    return is_marked(text, LINES, *CLUES) or bool(_ALONE.fullmatch(only))
 
 
 def told_by_command(command: object) -> Row:
@@ -111,14 +105,6 @@ class _Run(TextRun):
         "choose a rate of 200, 400, 500, 1000, 2000, 4000 or 10000, and check that the server is up",
     )
     usage_hint = "give it a host and at most count, rate and port; its exit code 0 means nothing"
-    remedies = (
-        ("send_count > 0", "give a count of 1 or more"),
-        ("sendto: Invalid argument", "give a port from 1 to 65535"),
-        ("sendto:", "check the route to the server and the rights to send"),
-        ("Servname", "give the port as a number, or by a name of /etc/services"),
-        ("Name or service", "give an IP address without brackets, or a name that can be resolved"),
-        ("name resolution", "give an IP address, or a name that the client can resolve"),
-    )
 
     statuses: list[_Status] = field(default_factory=list)
     recorded: bool = False
@@ -213,3 +199,8 @@ class _Run(TextRun):
         share = 100 * last.received / last.sent if last.sent else 0.0
         if abs(share - (number(last.ratio) or 0.0)) > 0.01:
             self.warnings.append(f"Damaged? The ratio is {last.ratio} %, its counters give {share:.2f}.")
+
+
+sniff = in_head(
+    lambda text: is_marked(text, LINES, *CLUES) or (len(text) < _LONGEST_ALONE and _ALONE.fullmatch(text.strip()))
+)

@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 
 from dropline.ingest.formats import Sniff
 from dropline.ingest.formats.draft import Tally
-from dropline.ingest.formats.text import count, head_text, is_marked, number, plural, without_thousands
+from dropline.ingest.formats.text import count, either, in_head, is_marked, marked, number, plural, without_thousands
 from dropline.ingest.formats.text_run import Result, TextRun, fact, line_starts, rule_table, skip
 
 NAME = "dnsperf"
@@ -84,13 +84,8 @@ _WORDS: Final = {**LOAD_OPTIONS, "u": "updates", "B": "binary queries"}
 def prints(heads: str, titles: tuple[str, ...], last: str) -> Sniff:
     """Return a reader's `sniff`: for its `heads`, or for statistics without any, with a line only it prints last."""
     mark, at_end = re.compile(line_starts(heads)), re.compile(rf"[\r\n][ \t]*{last}")
-
-    def sniff(head: bytes) -> bool:
-        text = head_text(head)
-        ended = is_marked(text, _SENT, "Queries sent:") and at_end.search(text) is not None
-        return ended or is_marked(text, mark, *titles)
-
-    return sniff
+    ended = in_head(lambda text: is_marked(text, _SENT, "Queries sent:") and at_end.search(text))
+    return either(ended, marked(mark, *titles))
 
 
 @dataclass
@@ -99,13 +94,6 @@ class PerfRun(TextRun):
 
     title: ClassVar[str]  # the first line that the tool prints
     flags: ClassVar[str]  # the options without a value
-    remedies = (
-        ("unable to open file", "check the path behind -d, and that the file can be read"),
-        ("invalid server address", "give -s an address, or a name that the client can resolve"),
-        ("ran out of query data", "give a longer query file, or resperf -R"),
-        ("bind", "choose another local address or port (-a, -x)"),
-        ("usage", "correct the option and run the trial again"),
-    )
 
     options: dict[str, list[str]] = field(default_factory=dict)
     values: dict[tuple[str, str], tuple[str | None, ...]] = field(default_factory=dict)  # (section, key) -> groups

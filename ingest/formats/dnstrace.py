@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
-from dropline.ingest.formats.text import count, head_text, is_marked, number, plural
+from dropline.ingest.formats.text import count, in_head, is_marked, number, plural
 from dropline.ingest.formats.text_run import Result, TextRun, fail, line_starts, rule_table, skip, store
 
 NAME = "dnstrace"
@@ -41,12 +41,6 @@ LINES: Final = re.compile(
 )
 CLUES: Final = ("Benchmarking ", "Total requests:\t ", "dnstrace: error: ", "usage: dnstrace ")
 _OF_DNSPYRE: Final = re.compile(line_starts(r"Using \d+ hostnames", "Total requests:\t\t"))
-
-
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, is from dnstrace."""
-    text = head_text(head)
-    return is_marked(text, LINES, *CLUES) and not _OF_DNSPYRE.search(text)
 
 
 @dataclass
@@ -207,4 +201,5 @@ class _Run(TableRun):
     expected = "expected the output of dnstrace, from `Benchmarking` on"
 
 
+sniff = in_head(lambda text: is_marked(text, LINES, *CLUES) and not _OF_DNSPYRE.search(text))
 parse, explain = _Run.parse, _Run.explain

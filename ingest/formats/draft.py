@@ -5,17 +5,19 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+from typing import Final
 
+from dropline.ingest import beside
 from dropline.ingest.formats import Observation, Report, Row
 from dropline.ingest.formats.text import MAX_SERIES, quote
 
-Remedies = tuple[tuple[str, str], ...]
-"""Parts of error messages, and what to do about each."""
+_REMEDIES: Final = beside.words(__file__, "remedies")
 
 
-def remedy(error: str, remedies: Remedies) -> str:
-    """Return what to do about an error."""
-    return next((hint for part, hint in remedies if part in error), "repair what it names and run the trial again")
+def remedy(tool: str, error: str) -> str:
+    """Return what to do about an error of a tool."""
+    found = (hint for part, hint in _REMEDIES.get(tool, {}).items() if part in error)
+    return next(found, "repair what it names and run the trial again")
 
 
 @dataclass(slots=True)

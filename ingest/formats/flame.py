@@ -69,10 +69,6 @@ class _Run(TextRun):
     expected = "expected the text of flame, or the JSON Lines of its -o"
     usage_begins = "Flamethrower."
     usage_hint = "call it with a target, without --help"
-    remedies = (
-        ("resolve", "give the target as an IP address, or a list with --targets"),
-        ("generator error", "check the file behind -f and the arguments of -g"),
-    )
 
     totals: dict[str, Any] = field(default_factory=dict)
     codes: dict[str, int | None] = field(default_factory=dict)

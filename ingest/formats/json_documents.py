@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from dropline.ingest.formats import Parse, Reject, Sniff
-from dropline.ingest.formats.text import Part, head_text, instant, items, mapping, quote
+from dropline.ingest.formats.text import Part, in_head, instant, items, mapping, quote
 from dropline.ingest.formats.throughput import Fields, Trial, accounted, concluded
 
 _MAX_FAULTS: Final = 100
@@ -101,12 +101,7 @@ class Node(Fields):
 def has_strings(*strings: str) -> Sniff:
     """Return a reader's `sniff`: whether a file begins like JSON and has a string for each of these patterns."""
     marks = [re.compile(rf'"(?:{string})"') for string in strings]
-
-    def sniff(head: bytes) -> bool:
-        text = head_text(head)
-        return text.lstrip()[:1] in {"{", "["} and all(mark.search(text) for mark in marks)
-
-    return sniff
+    return in_head(lambda text: text.lstrip()[:1] in {"{", "["} and all(mark.search(text) for mark in marks))
 
 
 def of_documents(trials: Callable[[int, Node], Iterable[Trial | Reject]], expected: str) -> Parse:

@@ -33,12 +33,6 @@ class _Run(TextRun):
     tool = NAME
     expected = "expected the output of kxdpgun, from `using interface` or `total queries` on"
     usage_begins = "Usage: kxdpgun "
-    remedies = (
-        ("remote MAC", "ping the target first, so that its address is resolved, or give -R"),
-        ("route", "give a target that the interface reaches, or -I"),
-        ("XDP", "run it as root on an interface whose driver supports XDP"),
-        ("resolve", "give the target as an IP address"),
-    )
 
     totals: dict[str, tuple[int | None, float | None]] = field(default_factory=dict)
     codes: dict[str, int | None] = field(default_factory=dict)

@@ -21,7 +21,7 @@ from dropline.ingest.formats.perfdhcp_options import (
     parse_command,
     parse_options,
 )
-from dropline.ingest.formats.text import MAX_SERIES, head_text, is_marked, lines, parts, plural, quote, unpack
+from dropline.ingest.formats.text import MAX_SERIES, either, in_head, lines, marked, parts, plural, quote, unpack
 
 NAME = "perfdhcp"
 
@@ -46,30 +46,6 @@ _NEARLY_ALL: Final = 0.98
 _PRINTED_S: Final = 0.01  # how exactly a rate of six digits tells the time
 _SUMS: Final = {"sent": "sent", "received": "received", "dropped": "drops"}
 _OF_A_HEADER: Final = frozenset({"method", "protocol", "wait_s", "scenario"})
-
-# Part of an error text -> what to do; the first match wins.
-_REMEDIES: Final[tuple[tuple[str, str], ...]] = (
-    ("an interface, server is required", "give a server address, or -l with an interface that exists on the client"),
-    ("Failed to convert string to address", "give IP addresses, no host names, and check the interface behind -l"),
-    ("There is no address for interface", "give the interface an address, or choose another -l"),
-    ("failed to connect to remote endpoint", "check the route from the client to the server"),
-    ("are mismatched", "use -4 with an IPv4 server and -6 with an IPv6 server"),
-    (
-        "Failed to bind socket",
-        "run it as root, which ports below 1024 need; stop the program that holds the port, or choose another with -L",
-    ),
-    ("Packets exchange not specified", "leave out -W with -i, and switch off rapid commit in the server for -i -c"),
-    ("unable to open", "check the path of the file that the option names"),
-    ("wrong command line option", "look in `perfdhcp -h` for the option and its value"),
-    ("send failed", "check the link of the client: it went down during the trial"),
-    ("parsing command line", "correct the option that it names and run the trial again"),
-)
-
-
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, is from perfdhcp."""
-    text = head_text(head)
-    return is_marked(text, LINES, *CLUES) or any(clean_counters(line) for _, line in islice(_lines(text.encode()), 1))
 
 
 def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
@@ -307,7 +283,7 @@ def _reject(trial: Process) -> Reject:
     interims = plural(trial.interim_lines, "interim line")
     if trial.error:
         seen = f" after {interims}" if trial.width else ""
-        return Reject(trial.error_line, f"perfdhcp failed{seen}: {trial.error}", remedy(trial.error, _REMEDIES))
+        return Reject(trial.error_line, f"perfdhcp failed{seen}: {trial.error}", remedy(NAME, trial.error))
     if trial.stage is Stage.USAGE:
         reason = "usage text instead of a report: perfdhcp -h, or an error that went to stderr"
         return Reject(trial.line, reason, "run the trial again with 2>&1 to see the error")
@@ -327,3 +303,10 @@ def _reject(trial: Process) -> Reject:
         reason = f"no output of perfdhcp was recognised{trial.strange.mentioned}"
         return Reject(1, reason, "expected the output of perfdhcp 1.4 or later, from `Running:` on")
     return Reject(1, EMPTY, "run the trial again and keep what perfdhcp prints")
+
+
+def _begins_cleanly(text: str) -> bool:
+    return any(clean_counters(line) for _, line in islice(_lines(text.encode()), 1))
+
+
+sniff = either(marked(LINES, *CLUES), in_head(_begins_cleanly))

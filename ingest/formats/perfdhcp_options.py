@@ -12,6 +12,7 @@ from functools import lru_cache
 from itertools import compress
 from typing import Any, Final
 
+from dropline.ingest import beside
 from dropline.ingest.formats.text import plural, real
 
 Pair = tuple[str, str]
@@ -30,33 +31,7 @@ _DEFAULT_DROP_TIME_S: Final = 1.0
 NEARLY_WHOLE: Final = 0.95  # of its period; a trial that ran for less was stopped
 _IGNORED_BY_AVALANCHE: Final = ("r", "p", "n", "t", "d", "W")
 
-# Option -> its text in the method, and the default value.
-_WORDS: Final[tuple[tuple[str, str, str], ...]] = (
-    ("i", "first exchange only", ""),
-    ("c", "rapid commit", ""),
-    ("f", "renew rate {}/s", ""),
-    ("F", "release rate {}/s", ""),
-    ("e", "{} leases", "address-only"),
-    ("A", "relay level {}", "0"),
-    ("J", "relay addresses {}", ""),
-    ("o", "option {}", ""),
-    ("or", "relay option {}", ""),
-    ("T", "template {}", ""),
-    ("X", "xid offset {}", ""),
-    ("O", "random offset {}", ""),
-    ("E", "time offset {}", ""),
-    ("S", "server id offset {}", ""),
-    ("I", "ip offset {}", ""),
-    ("D", "at most {} drops", ""),
-    ("P", "preload {}", "0"),
-    ("a", "aggressivity {}", "1"),
-    ("M", "mac list {}", ""),
-    ("Y", "elapsed time raised after {} s", ""),
-    ("y", "elapsed time raised for {} s", ""),
-    ("1", "first server id", ""),
-    ("B", "broadcast", ""),
-    ("u", "unique addresses checked", ""),
-)
+_WORDS: Final = beside.words(__file__)
 _ORDERED: Final = frozenset("DTXO")  # their second value applies to the second exchange
 _REPEATED: Final = frozenset({*_ORDERED, "o", "or"})
 
@@ -188,13 +163,13 @@ def _method(options: Options, every: Mapping[str, list[str]]) -> Iterator[str]:
         yield plural(options.clients, "client")
     if options.wait_s and options.scenario != "avalanche":
         yield f"wait {_short(options.wait_s)} s"
-    for option, text, default in _WORDS:
+    for option, (text, *default) in _WORDS.items():
         values = every.get(option, [])
         if option not in _REPEATED:
             values = values[-1:]
         elif option not in _ORDERED:
             values = sorted({*values})
-        if values and not (default and values == [default]):
+        if values and values != default:
             yield text.format("/".join(values))
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Final
 
 from dropline.ingest.formats import Parts, Reject
-from dropline.ingest.formats.testcenter_rfc2544 import TOOL
+from dropline.ingest.formats.testcenter_csv import TOOL
 from dropline.ingest.formats.text import marked
 from dropline.ingest.formats.throughput import Columns, Line, Record, Series, Table, Trial, accounted, rows
 

@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from typing import Final
 
 from dropline.ingest.formats import Parts, Reject, Report
-from dropline.ingest.formats.testcenter_rfc2544 import TOOL, trial_of
+from dropline.ingest.formats.testcenter_csv import TOOL, trial_of
 from dropline.ingest.formats.testcenter_views import LEASES, count_leases, has_leases
 from dropline.ingest.formats.text import HEAD_BYTES, unpack
 from dropline.ingest.formats.throughput import MAX_TABLE_BYTES, Columns, Record, Trial, several_trials

@@ -12,8 +12,8 @@ from functools import partial
 from typing import Final
 
 from dropline.ingest.formats import Parts, Reject, throughput
-from dropline.ingest.formats.testcenter_rfc2544 import TOOL
-from dropline.ingest.formats.text import head_text, lines, words
+from dropline.ingest.formats.testcenter_csv import TOOL
+from dropline.ingest.formats.text import either, in_head, lines, words
 
 NAME = "testcenter_views"
 
@@ -31,11 +31,6 @@ _TOTALS: Final = frozenset({"total", "totals", "sum"})
 _GAP: Final = re.compile(r" {2,}")
 _RULE: Final = re.compile(r"-{20,}")
 _PRINTED: Final = re.compile(r"(?:\A|[\r\n])(?:Tx )?Port(?: Names?)? {2,}[^\r\n]*(?:Tx Count|Total Tx)")
-
-
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, is such a view."""
-    return throughput.has_table(head, _is_view) or bool(_PRINTED.search(head_text(head)))
 
 
 def _read(text: bytes) -> Parts:
@@ -147,4 +142,5 @@ def _sum_up(trial: throughput.Trial, records: list[throughput.Record], *, stream
                 trial.details[f"{side}_{layer}_bits"] = bits
 
 
+sniff = either(partial(throughput.has_table, is_header=_is_view), in_head(_PRINTED.search))
 parse = throughput.accounted(_read, _EXPECTED)

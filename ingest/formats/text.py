@@ -16,7 +16,7 @@ from functools import lru_cache
 from itertools import chain, groupby
 from typing import Any, Final, TypeVar, cast
 
-from dropline.ingest.formats import Reject, Report, Row
+from dropline.ingest.formats import Reject, Report, Row, Sniff
 
 Part = TypeVar("Part")
 
@@ -63,14 +63,19 @@ def is_marked(text: str, mark: re.Pattern[str], *clues: str) -> bool:
     return any(map(text.__contains__, clues)) and mark.search(text) is not None
 
 
-def marked(mark: re.Pattern[str], *clues: str) -> Callable[[bytes], bool]:
+def in_head(is_ours: Callable[[str], object]) -> Sniff:
+    """Return a reader's `sniff`: whether the text at the head of a file is what `is_ours` accepts."""
+    return lambda head: bool(is_ours(head_text(head)))
+
+
+def marked(mark: re.Pattern[str], *clues: str) -> Sniff:
     """Return a reader's `sniff`: whether `mark` is in the head of a file, by `is_marked`."""
-    return lambda head: is_marked(head_text(head), mark, *clues)
+    return in_head(lambda text: is_marked(text, mark, *clues))
 
 
-def begins(*forms: re.Pattern[str]) -> Callable[[bytes], bool]:
-    """Return a reader's `sniff`: whether the head of a file begins with one of these patterns."""
-    return lambda head: any(form.match(head_text(head)) for form in forms)
+def either(*sniffs: Sniff) -> Sniff:
+    """Return a reader's `sniff`: whether one of several accepts the head of a file."""
+    return lambda head: any(sniff(head) for sniff in sniffs)
 
 
 def is_packed(data: bytes) -> bool:

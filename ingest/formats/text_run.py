@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 from dropline.ingest.formats import Parts, Reject, Report, Row
-from dropline.ingest.formats.draft import Draft, Remedies, Tally, remedy
+from dropline.ingest.formats.draft import Draft, Tally, remedy
 from dropline.ingest.formats.text import LONGEST, lines, parts, quote, unpack
 
 Result = Report | Reject
@@ -75,7 +75,6 @@ class TextRun(Draft, ABC):
     rules: ClassVar[Rules] = ()
     usage_begins: ClassVar[str | tuple[str, ...]] = "usage: "
     usage_hint: ClassVar[str] = "call it with a server and queries, without -h"
-    remedies: ClassVar[Remedies] = ()
     silence: ClassVar[tuple[str, str] | None] = None  # explanation and advice if the tool printed nothing
 
     line: int = 0  # the tool's first line, 0 before
@@ -167,12 +166,11 @@ class TextRun(Draft, ABC):
     def reject(self) -> Reject:
         """Return a reject that depends on how far the output got."""
         if self.error:
-            return Reject(
-                self.error[0], f"{self.tool} failed: {self.error[1][:300]}", remedy(self.error[1], self.remedies)
-            )
+            line, error = self.error
+            return Reject(line, f"{self.tool} failed: {error[:300]}", remedy(self.tool, error))
         if self.usage:
             why = self.strange.mentioned
-            hint = remedy(why, self.remedies) if why else self.usage_hint
+            hint = remedy(self.tool, why) if why else self.usage_hint
             return Reject(self.line, f"usage text of {self.tool} instead of a report{why}", hint)
         if self.line:
             hint = "copy the whole file again, or run the trial again and keep stderr, too (2>&1)"

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple, TypeVar
 
+from dropline.ingest import beside
 from dropline.ingest.formats.text import count, items, real
 
 Facts = dict[str, Any]
@@ -34,31 +35,26 @@ class FactError(ValueError):
 
 
 class Source(NamedTuple):
-    """One kind of file with machine facts."""
+    """One kind of file with machine facts, as sources.yml describes it."""
 
     kind: str
-    content: bytes | None  # pattern of its beginning, without BOM and blank space
-    name: re.Pattern[str]  # of its file name, without extension
+    content: bytes  # pattern of its beginning, if that tells it
+    name: re.Pattern[str]
     command: str
-    parse: Parser | None  # None: stored unparsed, for people to read
+    parse: Parser | None = None  # None: stored unparsed, for people to read
 
 
-SOURCES: Final[dict[str, Source]] = {}
+TOLD: Final[dict[str, Any]] = beside.words(__file__, "sources")
+SOURCES: Final = {
+    kind: Source(kind, "".join(told.get("content", "")).encode(), re.compile(told["name"], re.I), told["command"])
+    for kind, told in TOLD.items()
+}
 
 
-def add(kind: str, content: bytes | None, name: str, command: str, parse: Parser | None = None) -> None:
-    """Register a kind of file; of several that recognise a file the first one counts."""
-    SOURCES[kind] = Source(kind, content, re.compile(name, re.IGNORECASE), command, parse)
-
-
-def source(kind: str, content: bytes | None, name: str, command: str) -> Callable[[Parser], Parser]:
-    """Register the decorated parser."""
-
-    def decorated(parse: Parser) -> Parser:
-        add(kind, content, name, command, parse)
-        return parse
-
-    return decorated
+def source(parse: Parser) -> Parser:
+    """Register the parser of the kind that it is named after."""
+    SOURCES[parse.__name__] = SOURCES[parse.__name__]._replace(parse=parse)
+    return parse
 
 
 @cache

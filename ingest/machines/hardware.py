@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from dropline.ingest.formats.text import mapping
 from dropline.ingest.machines.facts import (
+    TOLD,
     Facts,
-    add,
     added_up,
     document,
     entries,
@@ -27,20 +27,7 @@ from dropline.ingest.machines.facts import (
 
 _VULN: Final = "Vulnerability "
 _CLOCKS: Final = ("CPU max MHz", "CPU MHz", "CPU static MHz", "CPU dynamic MHz")
-_ARCH: Final = r"Ar(?:ch|qu)ite[a-z]+|Архитектура|架构|アーキテクチャ"
-# What lscpu calls its fields in German, French, Spanish, Portuguese, Polish, Russian, Chinese and Japanese.
-_TRANSLATED: Final = (
-    ("Architecture", _ARCH),
-    ("CPU(s)", r"CPU|Processeur\(s\)"),
-    ("Model name", r"Modellname|Nom\w* d\w+ mod[eè]l[eo]|Nazwa modelu|Имя модели|型号名称|モデル名"),
-    ("Vendor ID", r"Anbieterkennung|Identifiant constructeur|ID (?:de f|prod|пр)\w+|厂商 ID|ベンダー ID"),
-    ("Thread(s) per core", r"(?:(?:Thread|Hilo)\(s\)|Wątków|Потоков) .*|每个核.*|コアあたりの.*"),
-    ("Core(s) per socket", r"(?:(?:Kern|C(?:œ|oe)ur|Núcleo)\([es]\)|Rdzeni|Ядер) .*|每个座.*|ソケットあたりの.*"),
-    ("Socket(s)", r"Sockel|«Socket\(s\)»|Soquete\(s\)|Gniazd|Сокетов|座|ソケット数"),
-    ("CPU max MHz", r"(?:Vitesse m|M)aximale .*|CPU MHz máx\.|CPU 最大 MHz"),
-    ("CPU MHz", r"Vitesse du processeur en MHz|CPU МГц"),
-    ("Hypervisor vendor", r"Constructeur d'hyperviseur|超管理器厂商"),
-)
+_TRANSLATED: Final[dict[str, str]] = TOLD["lscpu"]["fields"]
 _DMI_BLOCK: Final = re.compile(r"^Handle 0x[0-9A-Fa-f]+,.*\n(.+)\n((?:[ \t].*(?:\n|\Z))*)", re.MULTILINE)
 _MEMINFO: Final = re.compile(r"^(\w+):\s+([0-9]{1,15})(?: (kB))?\s*$", re.MULTILINE | re.ASCII)
 _NO_DISK: Final = re.compile(r"(?:zram|ram|loop|nbd|fd|sr)[0-9]+")  # backed by memory or files
@@ -52,7 +39,7 @@ _LINK: Final = {"yes": True, "no": False}
 _SIZES: Final = {"queue_length": "txqlen", "tx_queues": "num_tx_queues", "rx_queues": "num_rx_queues"}
 
 
-@source("lscpu", rf'\{{\s*"lscpu"|(?:.*\n){{0,2}}?(?:{_ARCH})\s*[:\xef]'.encode(), "lscpu", "LC_ALL=C lscpu -J")
+@source
 def lscpu(data: bytes) -> Facts:
     """Return the processors: sockets, and over all of them cores, and threads that are switched on.
 
@@ -70,7 +57,7 @@ def lscpu(data: bytes) -> Facts:
         lines = re.findall(r"^([^:\uff1a\n]+)[:\uff1a](.*)", whole_lines, re.MULTILINE)
         pairs = [(name.strip(), value.strip()) for name, value in lines]
     for name, value in pairs:
-        english = next((field for field, others in _TRANSLATED if re.fullmatch(others, name)), name)
+        english = next((field for field, others in _TRANSLATED.items() if re.fullmatch(others, name)), name)
         said.setdefault(english, []).append(value)
     require("Architecture" in said or "CPU(s)" in said, "the fields of `lscpu`, among them Architecture and CPU(s)")
     texts = {name: found for name, values in said.items() if (found := word(values[0]))}
@@ -99,11 +86,7 @@ def lscpu(data: bytes) -> Facts:
     )
 
 
-add("lscpu_extended", rb'\{\s*"cpus"', "lscpu-e", "lscpu -e -J")
-add("lscpu_caches", rb'\{\s*"caches"', "lscpu-C", "lscpu -C -J")
-
-
-@source("lshw", rb'\[?\s*\{\s*"id"\s*:\s*"[^"]*",\s*"class"', "lshw", "lshw -json")
+@source
 def lshw(data: bytes) -> Facts:
     """Return processors, installed memory, network interfaces by name, and disks.
 
@@ -172,10 +155,7 @@ def _logical_name(node: Facts) -> str | None:
     return word(name[0] if isinstance(name, list) and name else name)
 
 
-add("lshw_short", rb"H/W path\s+Device", "lshw-short", "lshw -short")
-
-
-@source("dmidecode", rb"# dmidecode [0-9]", "dmidecode.*", "dmidecode")
+@source
 def dmidecode(data: bytes) -> Facts:
     """Return machine, processors and the sum of the memory modules."""
     content = text(data)
@@ -203,7 +183,7 @@ def dmidecode(data: bytes) -> Facts:
     )
 
 
-@source("meminfo", rb"MemTotal:\s+[0-9]", "meminfo", "cat /proc/meminfo")
+@source
 def meminfo(data: bytes) -> Facts:
     """Return the memory usable by the kernel, where kB means KiB, and the part reserved for huge pages."""
     said = {name: int(amount) * (1024 if kib else 1) for name, amount, kib in _MEMINFO.findall(text(data))}
@@ -216,7 +196,7 @@ def meminfo(data: bytes) -> Facts:
     )
 
 
-@source("cpuinfo", rb"(?:(?:system type|Processor)\s*:.*\n\s*)*processor\s*:\s*[0-9]", "cpuinfo", "cat /proc/cpuinfo")
+@source
 def cpuinfo(data: bytes) -> Facts:
     """Return the processors; sockets and cores only where the kernel numbers them (x86)."""
     blocks = re.split(r"^(?=[ \t]*processor\s*:)", text(data), flags=re.MULTILINE)
@@ -240,7 +220,7 @@ def cpuinfo(data: bytes) -> Facts:
     )
 
 
-@source("lsblk", rb'\{\s*"blockdevices"', "lsblk.*", "lsblk -J -b")
+@source
 def lsblk(data: bytes) -> Facts:
     """Return the whole disks with a size, sorted, as texts like `vda 256 GiB (model)`."""
     found = document(data, "lsblk -J")
@@ -258,7 +238,7 @@ def _disk(name: str, size: int, model: str | None) -> str:
     return f"{name} {size / 2**30:.5g} GiB" + (f" ({model})" if model else "")
 
 
-@source("ip_link", rb'\[\s*(?:\{\s*\}\s*,\s*)*\{\s*"ifindex"', "ip-(?:link|addr).*", "ip -j -d link")
+@source
 def ip_link(data: bytes) -> Facts:
     """Return the network interfaces of one namespace by name, without their addresses."""
     found = document(data, "ip -j link")
@@ -276,7 +256,7 @@ def ip_link(data: bytes) -> Facts:
     return known(interfaces=interfaces)
 
 
-@source("ethtool", rb"(?:Settings|Features) for \S+:|driver: .*\r?\nversion:", "ethtool.*", "ethtool IFACE")
+@source
 def ethtool(data: bytes) -> Facts:
     """Return speed in Mbit/s and link, the driver (-i, the interface is in the file's name), or the offloads (-k)."""
     content = text(data)
@@ -302,7 +282,7 @@ def ethtool(data: bytes) -> Facts:
     )
 
 
-@source("lspci", rb"(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] \S", "lspci", "lspci")
+@source
 def lspci(data: bytes) -> Facts:
     """Return the names of the network controllers, in bus order."""
     devices = [match for line in lines(data) if (match := _PCI_DEVICE.fullmatch(line))]

@@ -4,27 +4,14 @@ import hashlib
 import json
 import re
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from dropline.ingest import beside
 from dropline.ingest.formats import Reject, Row
 from dropline.ingest.machines.facts import SOURCES, FactError, Facts, recognise, stem
 
-# The sources of each column, most trusted first; the first one with a value wins.
-# Memory modules give the installed memory, meminfo what the kernel left of it.
-PRECEDENCE: Final[dict[str, tuple[str, ...]]] = {
-    "name": ("hostname", "uname", "hostnamectl", "lshw"),
-    "architecture": ("lscpu", "uname", "hostnamectl"),
-    "cpu_model": ("lscpu", "lshw", "cpuinfo", "dmidecode"),
-    "cpu_vendor": ("lscpu", "cpuinfo", "lshw", "dmidecode"),
-    **dict.fromkeys(("cpu_sockets", "cpu_cores", "cpu_threads"), ("lscpu", "lshw", "cpuinfo", "dmidecode")),
-    "cpu_mhz": ("lscpu", "lshw", "dmidecode", "cpuinfo"),
-    "memory_bytes": ("dmidecode", "lshw", "meminfo"),
-    "disks": ("lsblk", "lshw"),
-    **dict.fromkeys(("os_name", "os_version"), ("os_release", "hostnamectl")),
-    "kernel": ("uname", "hostnamectl"),
-    "virtualisation": ("virtualisation", "lscpu", "hostnamectl"),
-}
+PRECEDENCE: Final[dict[str, list[str]]] = beside.words(__file__)
 _OWN_COLUMNS: Final = frozenset({*PRECEDENCE, "packages"})
 # The clock changes with load, and the usable memory a little with every boot.
 _NOT_IDENTIFYING: Final = frozenset({"cpu_mhz", "memory_bytes"})
@@ -74,7 +61,7 @@ def host(files: Mapping[str, bytes]) -> tuple[Row, list[Reject]]:
     return row, rejects
 
 
-def _first(found: _Found, column: str, kinds: tuple[str, ...]) -> Any:
+def _first(found: _Found, column: str, kinds: Iterable[str]) -> Any:
     told = (facts for kind in kinds for own_kind, _, facts in found if own_kind == kind)
     return next((facts[column] for facts in told if column in facts), None)
 

@@ -6,7 +6,19 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final
 
-from dropline.ingest.machines.facts import Facts, Parser, add, fields, known, lines, require, source, text, word
+from dropline.ingest.machines.facts import (
+    SOURCES,
+    TOLD,
+    Facts,
+    Parser,
+    fields,
+    known,
+    lines,
+    require,
+    source,
+    text,
+    word,
+)
 
 _UNAME: Final = re.compile(r"(?P<system>[A-Za-z]+) (?P<name>\S+) (?P<release>[0-9]\S*)(?P<rest> .*)?")
 _ARCHITECTURE: Final = re.compile(
@@ -35,10 +47,7 @@ _DATABASE: Final = re.compile(
 )
 
 
-_OS_RELEASE: Final = rb"(?=(?:.*\n){0,40}?(?:PRETTY_)?NAME=)(?=(?:.*\n){0,40}?ID=)"
-
-
-@source("os_release", _OS_RELEASE, "(?:etc-)?os-release", "cat /etc/os-release")
+@source
 def os_release(data: bytes) -> Facts:
     """Return name and version of the operating system; for a rolling release, its build."""
     found = [match for line in lines(data) if (match := re.fullmatch(r"([A-Z][A-Z0-9_]*)=(.*)", line))]
@@ -58,7 +67,7 @@ def os_release(data: bytes) -> Facts:
     )
 
 
-@source("uname", rb"(?:Linux|(?:Free|Net|Open)BSD|Darwin|SunOS) \S+ [0-9]+\.[0-9]\S* ", "uname(?:-a)?", "uname -a")
+@source
 def uname(data: bytes) -> Facts:
     """Return name, kernel release and architecture."""
     line = "".join(lines(data)[:1])
@@ -72,7 +81,7 @@ def uname(data: bytes) -> Facts:
     )
 
 
-@source("hostnamectl", rb"Static hostname: ", "hostnamectl(?:-status)?", "hostnamectl")
+@source
 def hostnamectl(data: bytes) -> Facts:
     """Return name, operating system, kernel, architecture, virtualisation and firmware."""
     said = fields(text(data))
@@ -89,13 +98,7 @@ def hostnamectl(data: bytes) -> Facts:
     )
 
 
-@source(
-    "packages",
-    rb"Desired=Unknown/|[ih][iF][ R]?\s+[a-z0-9][a-z0-9+.:-]+\s+[0-9]"
-    rb"|[\w+.-]+-[^-\s]+-[^-\s]+\.(?:noarch|x86_64|aarch64|i[3-6]86)\r?$",
-    "(?:dpkg|rpm|packages).*",
-    "dpkg-query -W` or `rpm -qa",
-)
+@source
 def packages(data: bytes) -> Facts:
     r"""Return {"packages": {name: version}} of installed packages, names without architecture.
 
@@ -116,12 +119,7 @@ def _installed(rows: list[str]) -> Iterator[tuple[str, str]]:
     require(understood or not rows, "a list of packages as of `dpkg-query -W`, `dpkg -l` or `rpm -qa`")
 
 
-@source(
-    "kea_version",
-    rb"[0-9]+\.[0-9]+\.[0-9]+.*\n(?:.*\n)?linked with:",
-    "kea-(?:dhcp[46]|version).*-V|kea-version",
-    "kea-dhcp4 -V",
-)
+@source
 def kea_version(data: bytes) -> Facts:
     """Return version, libraries and backends of Kea."""
     rows = lines(data)
@@ -134,26 +132,21 @@ def kea_version(data: bytes) -> Facts:
     )
 
 
-@source("perfdhcp_version", rb"VERSION: [0-9]+\.[0-9]", "perfdhcp-(?:v|version)", "perfdhcp -v")
+@source
 def perfdhcp_version(data: bytes) -> Facts:
     """Return the version of perfdhcp: `VERSION: 2.2.0`, from 2.6 on the bare number."""
     version = _PERFDHCP.fullmatch("".join(lines(data)[:1]))
     return known(packages={"perfdhcp": require(version, "the output of `perfdhcp -v`: a version")[1]})
 
 
-@source(
-    "database_version",
-    rb"(?:postgres|psql) \(PostgreSQL\) |(?:\S*/)?(?:mariadb|mysql)d?\s+(?:Ver|from) ",
-    "(?:postgres|psql|mariadbd?|mysqld?)-(?:v|version)",
-    "postgres --version` or `mariadbd --version",
-)
+@source
 def database_version(data: bytes) -> Facts:
     """Return the version of PostgreSQL, MariaDB or MySQL."""
     version = require(_DATABASE.match(text(data)), "the version line of postgres, mariadbd or mysqld")
     return known(packages={version[1] or version[3]: version[2] or version[4]})
 
 
-@source("governor", None, "(?:scaling_)?governors?", "cat /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor")
+@source
 def governor(data: bytes) -> Facts:
     """Return the distinct frequency governors, from one line per processor."""
     found = {line for line in lines(data) if re.fullmatch(_WORD, line)}
@@ -161,7 +154,7 @@ def governor(data: bytes) -> Facts:
     return known(governors=sorted(found))
 
 
-@source("huge_pages", None, "transparent_hugepage", "cat /sys/kernel/mm/transparent_hugepage/enabled")
+@source
 def huge_pages(data: bytes) -> Facts:
     """Return the choice in brackets in `always [madvise] never`."""
     chosen = re.search(rb"\[([a-z]{1,20})\]", data)
@@ -169,14 +162,14 @@ def huge_pages(data: bytes) -> Facts:
     return known(transparent_huge_pages=told[1].decode())
 
 
-@source("command_line", None, "cmdline", "cat /proc/cmdline")
+@source
 def command_line(data: bytes) -> Facts:
     """Return the kernel's command line without anything that looks like a secret."""
     rows = lines(data)
     return known(kernel_command_line=word(_SECRET.sub("***", rows[0]), 2000) if rows else None)
 
 
-def _pairs(fact: str, line: str, expected: str) -> Parser:
+def _pairs(line: str, fact: str, expected: str) -> Parser:
     def parse(data: bytes) -> Facts:
         found = [match for each in lines(data) if (match := re.fullmatch(line, each, re.ASCII))]
         require(found, expected)
@@ -185,7 +178,7 @@ def _pairs(fact: str, line: str, expected: str) -> Parser:
     return parse
 
 
-def _one(fact: str, form: str, expected: str) -> Parser:
+def _one(form: str, fact: str, expected: str) -> Parser:
     def parse(data: bytes) -> Facts:
         rows = lines(data)
         found = repr(rows[0][:80] if rows else "nothing")
@@ -195,29 +188,7 @@ def _one(fact: str, form: str, expected: str) -> Parser:
     return parse
 
 
-_LIMIT: Final = r"(/sys/fs/cgroup(?:/\S+)?/(?:cpu|memory)\.max):((?:max|[0-9]{1,20})(?: [0-9]{1,10})?)"
-_LIMITS: Final = _pairs("cgroup_limits", _LIMIT, "lines such as `/sys/fs/cgroup/system.slice/cpu.max:200000 100000`")
-_MITIGATIONS: Final = _pairs(
-    "vulnerabilities", r"(?:\S*/)?(\w+):\s*(.{1,200})", "lines such as `.../cpu/vulnerabilities/mds:Not affected`"
-)
-_SETTINGS: Final = _pairs(
-    "sysctl", r"([a-z]\w*[./][\w.*/-]+)\s*=\s*(.{1,100})", "lines of `sysctl` such as `net.core.rmem_max = 212992`"
-)
-_HOST: Final = _one("name", r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})", "the name of a host")
-_LAYER: Final = _one("virtualisation", _WORD, "one word of `systemd-detect-virt`")  # `none` on bare metal
-_CLOCK: Final = _one("clock_source", _WORD, "the name of a clock source")
-_CGROUP: Final = "grep . /sys/fs/cgroup/*/cpu.max /sys/fs/cgroup/*/memory.max"
-_SYS: Final = "/sys/devices/system"
-
-add("cgroup", rb"/sys/fs/cgroup/(?:\S+/)?(?:cpu|memory)\.max:", "cgroup.*", _CGROUP, _LIMITS)
-add(
-    *("vulnerabilities", rb"/sys/devices/system/cpu/vulnerabilities/", "vulnerabilities"),
-    *(f"grep . {_SYS}/cpu/vulnerabilities/*", _MITIGATIONS),
-)
-add("sysctl", rb"(?:net|kernel|vm|fs|dev)\.[a-z0-9_.]+ = ", "sysctl.*", "sysctl net.core", _SETTINGS)
-add("hostname", None, "hostname", "hostname", _HOST)
-add("virtualisation", None, "(?:systemd-)?detect-virt", "systemd-detect-virt", _LAYER)
-add("clock_source", None, "clocksource", f"cat {_SYS}/clocksource/clocksource0/current_clocksource", _CLOCK)
-add("kea_report", rb"Kea source configure results", "kea-.*-W", "kea-dhcp4 -W")
-add("index", rb"\S+ rc=-?[0-9]+ [0-9]+ bytes: ", "index", "collect.sh")
-add("note", None, "capture_time|uptime|mounts|numa|ldd-.*|topology-.*", "collect.sh")
+for _simple, _parser in (("pairs", _pairs), ("one", _one)):
+    for _kind, _told in TOLD.items():
+        if _simple in _told:
+            SOURCES[_kind] = SOURCES[_kind]._replace(parse=_parser(_told[_simple], _told["fact"], _told["expected"]))

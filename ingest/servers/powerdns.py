@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+from dropline.ingest import beside
 from dropline.ingest.campaign import CampaignError, read_yaml
 from dropline.ingest.formats import Row
 from dropline.ingest.formats.text import mapping
@@ -21,29 +22,9 @@ PRODUCT: Final = "PowerDNS"
 AUTHORITATIVE: Final = "PowerDNS Authoritative Server"
 RECURSOR: Final = "PowerDNS Recursor"
 
-# These keys distinguish the files from all others, and the two servers from each other.
-_TELLING: Final = {
-    AUTHORITATIVE: re.compile(
-        r"launch|receiver-threads|signing-threads|cache-ttl|(?:neg)?query-cache-ttl|zone-cache-refresh-interval"
-        r"|max-queue-length|overload-queue-length|queue-limit|default-soa-.+|allow-axfr-ips|disable-axfr|also-notify"
-        r"|only-notify|expand-alias|autosecondary|superslave|(?:lmdb|gmysql|gpgsql|gsqlite3|godbc|geoip|tinydns)-.+"
-        r"|bind-(?:config|check-interval|dnssec-db|ignore-broken-records)|lua2-filename|pipe-command"
-        r"|remote-connection-string|ldap-basedn"
-    ),
-    RECURSOR: re.compile(
-        r"forward-zones(?:-.+)?|auth-zones|hint-files?|allow-from(?:-file)?|dont-query|export-etc-hosts(?:-.+)?"
-        r"|pdns-distributes-queries|distribution-load-factor|max-mthreads|max-recursion-depth"
-        r"|max-(?:negative|cache)-ttl|packetcache-(?:.*ttl|shards)|max-packetcache-.+|record-cache-.+|qname-minimization"
-        r"|dnssec-(?:validation|log-bogus)"
-        r"|root-nx-trust|serve-rfc1918|lua-(?:dns-script|config-file)|new-domain-.+|spoof-nearmiss-max"
-    ),
-}
-_SHARED: Final = re.compile(
-    r"threads|distributor-threads|quiet|dnssec|daemon|guardian|primary|secondary|master|slave|setuid|setgid|chroot"
-    r"|socket-.+|config-(?:dir|name)|include-dir|(?:query-)?local-.+|logging-facility|loglevel|log-.+|disable-syslog"
-    r"|version-string|security-poll-suffix|server-id|webserver(?:-.+)?|api(?:-.+)?|carbon-.+|max-cache-entries"
-    r"|max-tcp-.+|reuseport|edns-.+|any-to-tcp"
-)
+_KEYS: Final = {server: re.compile("|".join(patterns)) for server, patterns in beside.words(__file__).items()}
+_SHARED: Final = _KEYS["shared"]
+_TELLING: Final = {AUTHORITATIVE: _KEYS["authoritative"], RECURSOR: _KEYS["recursor"]}
 _OWN: Final = "(?:incoming|outgoing|packetcache|recordcache|recursor)"  # sections of the Recursor's YAML; others:
 _OTHERS: Final = "(?:carbon|dnssec|ecs|logging|nod|snmp|webservice)"
 _YAML: Final = re.compile(rf"(?:(?:#.*|---)?[ \t\r]*\n)*(?:{_OTHERS}:\s[\s\S]*?^)?{_OWN}:\s", re.MULTILINE)

@@ -12,7 +12,7 @@ from typing import Final
 
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.json_documents import Node, in_documents
-from dropline.ingest.formats.text import head_text, items, quote, real, words
+from dropline.ingest.formats.text import in_head, items, quote, real, words
 from dropline.ingest.telemetry import Found, Sample
 from dropline.ingest.telemetry.samples import accounted
 
@@ -25,12 +25,6 @@ _BEGIN: Final = re.compile(
 )
 _COUNTED: Final = re.compile(r'"(?:pkt[46]-[a-z0-9-]+|subnet\[\d+\]\.[^"]+|cumulative-assigned-[a-z]+)"\s*:\s*\[\s*\[')
 _OF_A_SUBNET: Final = re.compile(r"((?:subnet\[\d{1,10}\])(?:\.(?:pd-)?pool\[\d{1,10}\])?)\.(.+)", re.ASCII)
-
-
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, holds Kea statistics."""
-    text = head_text(head)
-    return bool(_BEGIN.match(text) and _COUNTED.search(text))
 
 
 def _answers(line: int, document: Node) -> Found:
@@ -48,4 +42,5 @@ def _answers(line: int, document: Node) -> Found:
                 yield Sample(None, f"kea.{metric}", value, "packets" if metric.startswith("pkt") else None, label)
 
 
+sniff = in_head(lambda text: _BEGIN.match(text) and _COUNTED.search(text))
 parse = accounted(partial(in_documents, read=_answers), _EXPECTED)

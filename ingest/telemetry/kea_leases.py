@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from dropline.ingest.formats import Reject
-from dropline.ingest.formats.text import head_text
+from dropline.ingest.formats.text import in_head
 from dropline.ingest.telemetry import Found, Sample
 from dropline.ingest.telemetry.samples import accounted, rows
 
@@ -21,11 +21,6 @@ _HEADS: Final = (
 )
 _EXPECTED: Final = "expected a lease file of Kea, unchanged, with its head `address,...`"
 _PREFIX: Final = "2"  # lease_type of a delegated prefix
-
-
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, is a lease file."""
-    return head_text(head).startswith(_HEADS)
 
 
 def _read(text: bytes) -> Found:
@@ -60,4 +55,5 @@ def _counts(held: dict[tuple[bool, str], bool]) -> Iterator[Sample]:
         yield Sample(None, "kea.leased-prefixes", float(sum(prefixes)), "leases")
 
 
+sniff = in_head(lambda text: text.startswith(_HEADS))
 parse = accounted(_read, _EXPECTED)

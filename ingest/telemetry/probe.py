@@ -9,7 +9,7 @@ suffer from survivorship bias; after a timeout the probe is late, so count time,
 import re
 from typing import Final
 
-from dropline.ingest.formats.text import begins, instant, real
+from dropline.ingest.formats.text import in_head, instant, real
 from dropline.ingest.telemetry import Found, Sample
 from dropline.ingest.telemetry.samples import accounted, each_line
 
@@ -40,5 +40,5 @@ def _read(text: bytes) -> Found:
     return each_line(text, samples, _EXPECTED)
 
 
-sniff = begins(_BEGIN)
+sniff = in_head(_BEGIN.match)
 parse = accounted(_read, _EXPECTED)

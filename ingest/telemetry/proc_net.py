@@ -9,7 +9,7 @@ import re
 import socket
 from typing import Final
 
-from dropline.ingest.formats.text import begins, real
+from dropline.ingest.formats.text import in_head, real
 from dropline.ingest.telemetry import Found, Sample
 from dropline.ingest.telemetry.samples import accounted, each_line
 
@@ -64,5 +64,5 @@ def _address(digits: str) -> str:
     return f"[{socket.inet_ntop(socket.AF_INET6, packed)}]"
 
 
-sniff = begins(_BEGIN)
+sniff = in_head(_BEGIN.match)
 parse = accounted(_read, _EXPECTED)

@@ -14,7 +14,7 @@ from typing import Final
 
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.json_documents import Node, in_documents
-from dropline.ingest.formats.text import head_text, instant, quote, real, words
+from dropline.ingest.formats.text import in_head, instant, quote, real, words
 from dropline.ingest.telemetry import Found, Sample
 from dropline.ingest.telemetry.samples import accounted, each_line
 
@@ -34,12 +34,6 @@ _SERIES: Final = re.compile(rf"(?P<name>[a-zA-Z_:][\w:]*)?\s*{_SET}", re.ASCII)
 _LABEL: Final = re.compile(r'([a-zA-Z_]\w*)\s*=\s*("(?:[^"\\]++|\\.)*+")', re.ASCII)
 _ESCAPES: Final = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 _UNIT: Final = re.compile(r"_(seconds|bytes)(?:_total|_sum)?\Z")
-
-
-def sniff(head: bytes) -> bool:
-    """Return whether `head`, the first 64 KiB of a file or all of it, holds Prometheus metrics."""
-    text = head_text(head)
-    return bool(_BEGIN.match(text) or (_API.match(text) and any(kind in text for kind in IN_JSON)))
 
 
 def series(text: str) -> tuple[str, str | None, str | None] | None:
@@ -116,4 +110,5 @@ def _result(line: int, result: Node) -> Found:
             yield Reject(line, f"not a time and a value: {quote(str(pair))} of {quote(metric)}", hint)
 
 
+sniff = in_head(lambda text: _BEGIN.match(text) or (_API.match(text) and any(map(text.__contains__, IN_JSON))))
 parse = accounted(_read, _EXPECTED)

@@ -17,9 +17,8 @@ from dropline.ingest import compaction
 from dropline.ingest.compaction import compact
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import ingest
-from dropline.ingest.reparsing import rejects, reparse
+from dropline.ingest.reparsing import Kept, rejects, reparse
 from dropline.ingest.schema import TABLES
-from dropline.ingest.stored_files import Kept
 from dropline.ingest.verification import damaged
 from tests import dying
 from tests.lakes import flip, leftovers, put, rewritten
