@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
-from typing import Any, Final
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -132,26 +132,6 @@ def _fact(name: str, value: object) -> str:
     if isinstance(value, float):
         return f"{value:,.0f}" if value.is_integer() else f"{value:g}"
     return str(value) or "none"
-
-
-# Headings of columns whose names do not say enough, or too much, for a reader.
-HEADINGS: Final = {
-    "label": "Configuration",
-    "rate_unit": "Unit",
-    "ha_mode": "HA",
-    "product_version": "Version",
-    "tool": "Generator",
-    "quality_shown": "Quality",
-    "findings_shown": "Findings",
-    "status_shown": "Meaning",
-    "interval": "Rate at the limit",
-}
-
-
-def headed(frame: pd.DataFrame, columns: str, **headings: str) -> pd.DataFrame:
-    """Return the columns named, in this order, under their headings: as given, of `HEADINGS`, or the names as text."""
-    known = HEADINGS | headings
-    return frame[columns.split()].rename(columns=lambda name: known.get(name, name.replace("_", " ").capitalize()))
 
 
 def bounded(pairs: pd.DataFrame) -> pd.DataFrame:

@@ -12,8 +12,6 @@ from dropline.app import links, queries, query_log, view_tables, widgets, wordin
 from dropline.app.charts import counts
 from dropline.app.warehouse import Warehouse
 
-VERDICTS = {"verdict": "Rule", "reviewed_verdict": "Maintainers"}
-
 
 def main() -> None:
     """Draw the page."""
@@ -58,21 +56,8 @@ def _agree(claims: pd.DataFrame) -> pd.Series[bool]:
 def _choose_claim(claims: pd.DataFrame) -> int | None:
     rows = claims.to_dict("records")
     shown = {name: [of(row) for row in rows] for name, of in COMPUTED.items()}
-    shown |= {name: claims[name].map(wording.CLAIM_VERDICTS).tolist() for name in VERDICTS}
-    return widgets.choose_row(
-        view_tables.headed(
-            claims.assign(**shown),
-            f"claim_id statement {' '.join(COMPUTED)} {' '.join(VERDICTS)} source_title publisher",
-            claim_id="Claim",
-            source_title="Source",
-            **VERDICTS,
-        ),
-        list(claims["claim_id"]),
-        "claim",
-        alt="Claims with their verdicts; choose one to see its arithmetic and its figures",
-        config={"Statement": st.column_config.TextColumn(width="large")},
-        height=420,
-    )
+    shown |= {name: claims[name].map(wording.CLAIM_VERDICTS).tolist() for name in ("verdict", "reviewed_verdict")}
+    return widgets.choose_row("claims", claims.assign(**shown))
 
 
 def _claimed(claim: Mapping[str, Any]) -> str:
@@ -135,24 +120,14 @@ def _show_figures(warehouse: Warehouse, claim_id: str) -> None:
     if figures.empty:
         st.info("No published figure relates to this claim; the source gives its number in prose only.")
         return
-    widgets.table(
-        view_tables.headed(
-            figures.assign(
-                row=view_tables.texts(figures, view_tables.set_up, "protocol", "threading", "threads", "ha_mode"),
-                metric=figures["metric"].str.replace("_", " "),
-                quality_flag=figures["quality_flag"].str.replace("_", " "),
-            ),
-            "figure_id value unit product product_version backend row scenario scenario_detail metric quality_flag "
-            "location note",
-            figure_id="Figure",
-            row="Set-up",
-            scenario_detail="Test",
-            quality_flag="Flag",
-            location="Place",
-        ).dropna(axis="columns", how="all"),
-        alt="Published figures that the claim is compared with",
-        key="claim-figures",
-        bounds={"Value": [wording.bound(None, each) for each in figures["qualifier"]]},
+    widgets.declared(
+        "claim-figures",
+        figures.assign(
+            row=view_tables.texts(figures, view_tables.set_up, "protocol", "threading", "threads", "ha_mode"),
+            metric=figures["metric"].str.replace("_", " "),
+            quality_flag=figures["quality_flag"].str.replace("_", " "),
+        ),
+        bounds={"value": [wording.bound(None, each) for each in figures["qualifier"]]},
     )
     compared = list(dict.fromkeys(figures["configuration_id"].dropna()))
     first = f"first {links.MOST_COMPARED} of " if len(compared) > links.MOST_COMPARED else ""

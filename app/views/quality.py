@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dropline.app import links, queries, query_log, status, view_tables, widgets, wording
+from dropline.app import links, queries, query_log, status, widgets, wording
 from dropline.app.charts import counts
 from dropline.app.warehouse import Warehouse
 from dropline.paths import Home
@@ -95,19 +95,8 @@ def _findings(warehouse: Warehouse, found: pd.DataFrame, asked: Collection[str],
     rows = queries.ask(warehouse, "quality_findings", **wanted, most=MOST_FINDINGS).to_pandas()
     if (total := kept["findings"].sum()) > len(rows):
         st.caption(f"The table shows the most serious {len(rows):,} of {total:,} findings; filter to see the others.")
-    place = widgets.choose_row(
-        view_tables.headed(
-            rows.assign(severity=rows["severity"].map(wording.SEVERITIES), finding=rows["finding"].map(_named)),
-            "severity finding subject detail campaign source_path",
-            subject="About",
-            source_path="File or place",
-        ),
-        list(rows["finding_id"]),
-        "chosen",
-        alt="Findings, most serious first; choose one to go to its run, configuration, source or file",
-        config={"Detail": st.column_config.TextColumn(width="large")},
-        height=420,
-    )
+    named = rows.assign(severity=rows["severity"].map(wording.SEVERITIES), finding=rows["finding"].map(_named))
+    place = widgets.choose_row("findings-found", named)
     if place is None:
         st.info("Choose a finding in the table to go to its run or configuration.", icon=":material/touch_app:")
     else:
@@ -174,23 +163,13 @@ def _rejected(warehouse: Warehouse) -> None:
         st.success("No file was rejected.", icon=":material/check:")
         return
     st.caption("Each reason with what to do about it, most files first. `dropline rejects` prints the same.")
-    reason = "Reason, and what to do"
-    firsts = rows.assign(first_file=rows["source_paths"].str[0])
-    place = widgets.choose_row(
-        view_tables.headed(firsts, "files detail campaign first_file", detail=reason),
-        list(rows["reject_id"]),
-        "reason",
-        alt="Reasons why files were rejected; choose one to see all of its files",
-        config={reason: st.column_config.TextColumn(width="large")},
-        height=420,
-    )
+    place = widgets.choose_row("rejects-by-reason", rows.assign(first_file=rows["source_paths"].str[0]))
     if place is None:
         st.info("Choose a reason in the table to see all of its files.", icon=":material/touch_app:")
         return
     chosen = rows.iloc[place]
     st.text(chosen["detail"])
-    files = pd.DataFrame({"File": chosen["source_paths"]})
-    widgets.table(files, alt="Files that were rejected for this reason", key="refused")
+    widgets.declared("refused", pd.DataFrame({"file": chosen["source_paths"]}))
     _say_how_to_look(chosen["source_paths"][0])
 
 
@@ -205,25 +184,15 @@ def _gate(suites: list[dict[str, Any]]) -> None:
     )
     rows = [
         {
-            "Suite": suite["suite"],
-            "Result": RESULTS.get(suite["severity"], f"✖ {suite['severity']}"),
-            "Expectations": f"{suite['successes']} of {suite['expectations']} passed",
-            "Rows found": ", ".join(f"{_named(name)}: {count:,}" for name, count in suite["findings"].items()),
-            "Checked": datetime.fromisoformat(suite["checked_at"]),
+            "suite": suite["suite"],
+            "result": RESULTS.get(suite["severity"], f"✖ {suite['severity']}"),
+            "expectations": f"{suite['successes']} of {suite['expectations']} passed",
+            "rows_found": ", ".join(f"{_named(name)}: {count:,}" for name, count in suite["findings"].items()),
+            "checked": datetime.fromisoformat(suite["checked_at"]),
         }
         for suite in suites
     ]
-    widgets.table(
-        pd.DataFrame(rows),
-        alt="Last result of every suite of expectations",
-        key="gate",
-        config={
-            "Suite": st.column_config.TextColumn(width="medium"),
-            "Rows found": st.column_config.TextColumn(width="medium"),
-            "Checked": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", timezone="UTC", help="UTC"),
-        },
-        height="content",
-    )
+    widgets.declared("gate", pd.DataFrame(rows))
 
 
 main()

@@ -23,10 +23,6 @@ MOST_ROWS: Final = 12  # of a panel
 MOST_THROUGHPUTS: Final = 1000
 MOST_REMEMBERED: Final = 32  # answers for a goal and filters
 QUERIES: Final = "queries/s"
-MEASURED: Final = {  # of a throughput
-    **{"lost": "Lost (%)", "errors": "Errors (%)"},
-    **{"latency_avg_ms": "Latency (ms)", "latency_p99_ms": "99 % within (ms)"},
-}
 FILTERS: Final = {
     "protocol": "Protocol",
     "backend": "Backend",
@@ -292,26 +288,14 @@ def _throughputs(warehouse: Warehouse) -> None:
     if len(frame) > MOST_THROUGHPUTS:
         st.caption(f"The table shows the fastest {MOST_THROUGHPUTS:,} of {len(frame):,}.")
     frame = frame.head(MOST_THROUGHPUTS)
-    widgets.table(
-        view_tables.headed(
-            frame.assign(
-                label=frame["configuration_id"].map(labels),
-                lost=100 * frame["loss_packet"],
-                errors=100 * frame["error_ratio"],
-                quality=frame["quality"].map(wording.QUALITIES),
-            ),
-            "label rate kind lost errors latency_avg_ms latency_p99_ms transport runs quality backend tool method "
-            "campaign",
-            rate=QUERIES,
-            **MEASURED,
-        ).dropna(axis="columns", how="all"),
-        alt="Throughput in queries per second",
-        config={
-            QUERIES: st.column_config.NumberColumn(format="%,.0f"),
-            **dict.fromkeys(MEASURED.values(), st.column_config.NumberColumn(format="%,.2f")),
-        },
-        key="throughput-table",
-        height=420,
+    widgets.declared(
+        "throughput-table",
+        frame.assign(
+            label=frame["configuration_id"].map(labels),
+            lost=100 * frame["loss_packet"],
+            errors=100 * frame["error_ratio"],
+            quality=frame["quality"].map(wording.QUALITIES),
+        ),
     )
 
 

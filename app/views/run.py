@@ -119,40 +119,14 @@ def _show_trials(trials: pd.DataFrame, run: dict[str, Any]) -> None:
     st.header(wording.plural(len(trials), "trial"))
     unit = wording.plain(run["rate_unit"] or "per second")
     is_leases = run["rate_unit"] == "leases/s"
-    worst = "Loss, worst exchange" if is_leases else "Loss"
-    offered = widgets.written(trials["offered_rate"].dropna())
-    shown = view_tables.headed(
-        trials.assign(
-            worst=100 * trials["loss_worst_exchange"],
-            lease=100 * trials["loss_lease"],
-            generator_kept_up=~trials["is_generator_limited"].fillna(False).astype(bool),
-            sustained=~trials["is_unsustained"].fillna(False).astype(bool),
-        ),
-        "offered_rate achieved_rate worst lease sent received dropped completed generator_kept_up sustained duration_s "
-        "started_at source_path",
-        offered_rate="Offered",
-        achieved_rate="Achieved",
-        worst=worst,
-        lease="Loss, leases",
-        completed="Whole",
-        duration_s="Duration",
-        started_at="Started",
-        source_path="File",
-    )
-    widgets.table(
-        shown.drop(columns="Sustained" if is_leases else "Loss, leases"),
-        alt="Trials of the run, by offered rate",
-        key="trials",
-        config=COUNTS
-        | {
-            "Offered": st.column_config.NumberColumn(format=offered, help=unit),
-            "Achieved": st.column_config.NumberColumn(format="%,.1f", help=unit),
-            worst: st.column_config.NumberColumn(format="%.3f %%"),
-            "Loss, leases": st.column_config.NumberColumn(format="%.3f %%"),
-            "Duration": st.column_config.NumberColumn(format="%.1f s"),
-            "Started": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm:ss", timezone="UTC"),
-        },
-    )
+    shown = trials.assign(
+        worst=100 * trials["loss_worst_exchange"],
+        lease=100 * trials["loss_lease"],
+        generator_kept_up=~trials["is_generator_limited"].fillna(False).astype(bool),
+        sustained=~trials["is_unsustained"].fillna(False).astype(bool),
+    ).drop(columns="sustained" if is_leases else "lease")
+    told = {"worst": "Loss, worst exchange" if is_leases else "Loss", "unit": unit}
+    widgets.declared("trials", shown, told | {"offered": widgets.written(trials["offered_rate"].dropna())})
 
 
 def _choose_trial(trials: pd.DataFrame, verdict: dict[str, Any]) -> pd.Series[Any]:
@@ -327,8 +301,7 @@ def _show_sources(trial: pd.Series[Any]) -> None:
     with place:
         sources = dict(trial["context_sources"]) if wording.is_known(trial["context_sources"]) else {}
         rows = [(name, str(trial.get(name, "")), said) for name, said in sorted(sources.items())]
-        told = pd.DataFrame(rows, columns=["Value", "Is", "Said by"])
-        widgets.table(told, alt="Source of each value of the trial", key="sources")
+        widgets.declared("sources", pd.DataFrame(rows, columns=["value", "is", "said_by"]))
 
 
 def _show_file(trial: pd.Series[Any]) -> None:

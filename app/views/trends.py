@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dropline.app import goals, links, queries, query_log, view_tables, widgets, wording
+from dropline.app import goals, links, queries, query_log, widgets, wording
 from dropline.app.charts import trend
 from dropline.app.warehouse import Warehouse
 
@@ -40,7 +40,6 @@ def _draw(warehouse: Warehouse, series_id: str, answer: DeltaGenerator) -> None:
     with query_log.recorded() as asked:
         points = queries.ask(warehouse, "trends_points", series_id=series_id).to_pandas()
     unit = wording.plain(wording.known(points["rate_unit"].iloc[0]) or "per second")
-    at_limit = f"Rate at the limit ({unit})"
     points["segment"] = points["is_change"].cumsum()
     is_upper, is_known = points["status"] == "exceeded_at_first_step", points["rate_interpolated"].notna()
     points["kind"] = points["is_dip"].map({True: "dip", False: "run"}).where(is_known, "at least")
@@ -69,28 +68,13 @@ def _draw(warehouse: Warehouse, series_id: str, answer: DeltaGenerator) -> None:
     if points["rate_interpolated"].notna().sum() < _FEWEST:
         st.caption(f"It takes at least {_FEWEST} runs whose ramps bracket the limit to detect a change of level.")
     st.markdown("**The runs**")
-    widgets.table(
-        view_tables.headed(
-            points.assign(
-                started_at=points["started_at"].dt.strftime("%Y-%m-%d %H:%M"),
-                dip=points["is_dip"].map({True: "dip", False: ""}),
-            ),
-            "place started_at product_version rate level dip shown_change change_p_value doubt changed campaign",
-            place="Run",
-            started_at="Started (UTC)",
-            rate=at_limit,
-            shown_change="Change of level",
-            change_p_value="p value",
-            doubt="Doubt",
-            changed="Also changed",
-        )
-        .replace("", None)
-        .dropna(axis="columns", how="all"),
-        alt="Runs of the series in order of time",
-        bounds={at_limit: [wording.bound(status) for status in points["status"]]},
-        key="trend-table",
-        config={"Doubt": st.column_config.TextColumn(width=widgets.VERDICT_WIDTH)},
+    listed = points.assign(
+        started_at=points["started_at"].dt.strftime("%Y-%m-%d %H:%M"),
+        dip=points["is_dip"].map({True: "dip", False: None}),
+        **points[["shown_change", "doubt", "changed"]].replace("", None),
     )
+    bounds = {"rate": map(wording.bound, points["status"])}
+    widgets.declared("trend-table", listed, {"unit": unit}, bounds=bounds)
 
 
 def _finding(points: pd.DataFrame) -> str:

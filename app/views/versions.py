@@ -59,26 +59,16 @@ def _draw(warehouse: Warehouse, goal: str | None, title: str, known: Mapping[str
         detail = "Largest real change first. Light: 95 % interval; blue: faster, orange: slower, grey: may be chance"
         widgets.chart(panel.ratios(drawn, finding, detail), "versions", asked)
     st.caption("Choose a row to compare the two versions of a set-up: loss curves, settings and hardware.")
-    place = widgets.choose_row(
-        view_tables.headed(
-            rows.assign(
-                change=(rows["sign"] + " " + rows["ratio"].map(wording.percent)).str.strip(),
-                interval=view_tables.texts(rows, wording.factor_interval, "ci_low", "ci_high"),
-                verdict=rows["verdict"].map(wording.VERDICTS),
-                rate_a=rows["rate_a"].map(partial(wording.rate, sign="≥")),
-                rate_b=rows["rate_b"].map(partial(wording.rate, sign="≥")),
-                runs=view_tables.texts(rows, wording.numbers, "runs_b", "runs_a"),
-            ),
-            "row change interval verdict rate_b rate_a rate_unit runs",
-            row="Set-up",
-            interval="95 % interval",
-            rate_b=str(known["previous_version"]),
-            rate_a=str(known["version"]),
-        ),
-        list(rows["configuration_id_a"]),
-        "changed",
-        alt="Set-ups of both versions, real changes first; choose one to compare its versions",
+    listed = rows.assign(
+        change=(rows["sign"] + " " + rows["ratio"].map(wording.percent)).str.strip(),
+        interval=view_tables.texts(rows, wording.factor_interval, "ci_low", "ci_high"),
+        verdict=rows["verdict"].map(wording.VERDICTS),
+        rate_a=rows["rate_a"].map(partial(wording.rate, sign="≥")),
+        rate_b=rows["rate_b"].map(partial(wording.rate, sign="≥")),
+        runs=view_tables.texts(rows, wording.numbers, "runs_b", "runs_a"),
     )
+    told = {"before": str(known["previous_version"]), "after": str(known["version"])}
+    place = widgets.choose_row("versions", listed, told)
     if place is not None:
         pair = rows.iloc[place]
         links.to_compare([pair["configuration_id_b"], pair["configuration_id_a"]], "Compare the two versions")
