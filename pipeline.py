@@ -18,6 +18,7 @@ from dropline.errors import DroplineError
 from dropline.expectations import Finding, check_lake, check_marts
 from dropline.expectations.catalogue import reason_of
 from dropline.expectations.gate import mark
+from dropline.expectations.suite import sql
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import counted
 from dropline.ingest.verification import damaged
@@ -35,32 +36,6 @@ _ADVICE: Final = {
     "lake": "Repair or remove these files and ingest them again.",
     "warehouse": "The models contradict themselves: report this with the rows above.",
 }
-_MEASURED: Final = "select count(*) from configurations where origin = 'measured'"
-_SEVERITIES: Final = """
-    select severity, count(*)
-    from quality_findings
-    anti join (select configuration_id from configurations where origin = 'published') using (configuration_id)
-    where subject <> 'figure'
-    group by severity
-    order by severity
-"""
-_BUILD_INFO: Final = """
-    create table build_info (
-        built_at timestamp not null,
-        dropline_version varchar not null,
-        dbt_version varchar not null,
-        duckdb_version varchar not null,
-        project_sha256 varchar not null,
-        lake_batches varchar[] not null
-    );
-    comment on table build_info is 'One row: when and from what this file was built.';
-    comment on column build_info.built_at is 'When the file was built, UTC.';
-    comment on column build_info.dropline_version is 'Version of Dropline that built the file.';
-    comment on column build_info.dbt_version is 'Version of dbt that compiled the models.';
-    comment on column build_info.duckdb_version is 'Version of DuckDB that wrote the file.';
-    comment on column build_info.project_sha256 is 'Digest of the models, seeds and suites that made it.';
-    comment on column build_info.lake_batches is 'Batches of the lake in the file, oldest first.';
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +149,7 @@ def _build(home: Home, work: Places, say: Progress) -> BuildReport:
     with phases("marts gate"):
         made = [datetime.now(UTC).replace(tzinfo=None), *map(version, ("dropline", "dbt-core")), duckdb.__version__]
         with duckdb.connect(str(work.database)) as connection:
-            connection.execute(_BUILD_INFO)
+            connection.execute(sql("build_info"))
             row = [*made, project, lake.batches()]
             connection.execute("insert into build_info values (?, ?, ?, ?, ?, ?)", row)
         found = check_marts(work.database, work.lake, home.quality, progress=say)
@@ -249,7 +224,9 @@ def _finish(database: Path, findings: Sequence[Finding]) -> tuple[dict[str, int]
         mark(connection, findings)
         names = connection.execute("select table_name from duckdb_tables() order by all").fetchall()
         tables = {name: connection.table(name).shape[0] for (name,) in names}
-        (measured,) = connection.execute(_MEASURED).fetchone() or (0,)
-        counts = dict(connection.execute(_SEVERITIES).fetchall())
+        (measured,) = connection.execute(
+            "select count(*) from configurations where origin = 'measured'"
+        ).fetchone() or (0,)
+        counts = dict(connection.execute(sql("severities")).fetchall())
         connection.execute("checkpoint")
     return tables, measured, counts
