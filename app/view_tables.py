@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from itertools import takewhile
+from os.path import commonprefix
 from typing import Any
 
 import pandas as pd
@@ -67,16 +67,12 @@ def short(labels: Mapping[str, str], chosen: Sequence[str]) -> dict[str, str]:
     split = [labels[each].split() for each in chosen]
     if len(split) < 2:
         return {each: labels[each] for each in chosen}
-    begin, end = _shared(split), _shared([each[::-1] for each in split])
+    ways = split, [words[::-1] for words in split]
+    begin, end = (len(commonprefix(each)) for each in ways)  # noqa: RUF071 - of lists of words
     cut = [" ".join(each[begin : len(each) - end]) for each in split]
     # "64" of "64 B frames" has lost its unit
     useful = all(cut) and len({*cut}) == len(cut) and not any(each.startswith("(") or each.isdecimal() for each in cut)
     return {each: text if useful else labels[each] for each, text in zip(chosen, cut, strict=True)}
-
-
-def _shared(texts: Sequence[list[str]]) -> int:
-    """Return the number of leading words that all texts share: the first and the last in order share no others."""
-    return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(min(texts), max(texts), strict=False))))
 
 
 def what_differs(found: pd.DataFrame, facts: pa.Table) -> str:

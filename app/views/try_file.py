@@ -6,7 +6,7 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from dropline.app import auth, queries, query_log, uploads, widgets, wording
+from dropline.app import auth, queries, query_log, sandbox, uploads, widgets, wording
 from dropline.app.charts import upload as chart
 from dropline.app.output_formats import printable
 from dropline.app.sandbox import Refused, TooMuch
@@ -21,7 +21,7 @@ LOSSES: Final = ("loss_worst_exchange", "loss_packet", "loss_lease")
 def main() -> None:
     """Draw the page."""
     _draw()
-    uploads.prepare()
+    sandbox.prepare(uploads.__name__)
 
 
 def _draw() -> None:
