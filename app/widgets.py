@@ -271,7 +271,7 @@ def declared(name: str, rows: pd.DataFrame, told: Mapping[str, str] | None = Non
     known = _TABLES[name]
     words = told or {}
     settings = {column: each for column, each in known["columns"].items() if column in rows}
-    named = {column: _heading(column, each).format(**words) for column, each in settings.items()}
+    named = {column: each.format(**words) for column, each in headings(name).items() if column in settings}
     config = {named[column]: _settings(each, words) for column, each in settings.items() if isinstance(each, dict)}
     rows = rows[[*named]].rename(columns=named)
     rows = rows.dropna(axis="columns", how="all") if known.get("drops_empty") else rows
@@ -280,9 +280,11 @@ def declared(name: str, rows: pd.DataFrame, told: Mapping[str, str] | None = Non
     return table(rows, alt=known["alt"].format(**words), bounds=bounds, config=config, **usual | shown)
 
 
-def _heading(column: str, told: dict[str, Any] | str | None) -> str:
-    heading = told.get("heading") if isinstance(told, dict) else told
-    return heading or column.replace("_", " ").capitalize()
+def headings(name: str) -> dict[str, str]:
+    """Return the headings of a table in tables.yml by column; where it has none, the column's name as text."""
+    columns: dict[str, Any] = _TABLES[name]["columns"]
+    told = {column: each.get("heading") if isinstance(each, dict) else each for column, each in columns.items()}
+    return {column: each or column.replace("_", " ").capitalize() for column, each in told.items()}
 
 
 def _settings(told: Mapping[str, Any], words: Mapping[str, str]) -> ColumnConfig:

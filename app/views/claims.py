@@ -23,11 +23,7 @@ def main() -> None:
         st.info("This warehouse has no claims: it was built without the published figures. Type `dropline build`.")
         return
     answer = widgets.reserved(widgets.HEADER_PIXELS)
-    st.caption(
-        "What public sources say about performance, checked against their own figures. Rule: computed from the figures "
-        "alone; “about” and “up to” allow 10 %. Maintainers: people who also read the source. ▲ the figures give more "
-        "than is claimed, ▼ less; ◐ some cases agree; ≡ the claim restates its own numbers."
-    )
+    st.caption(wording.TOLD["claims"])
     is_differing = st.toggle("Only where rule and maintainers differ", key="differing", bind="query-params")
     shown = claims[~_agree(claims)] if is_differing else claims
     holding, open_ones = ((shown["verdict"] == each).sum() for each in ("holds", "not_checkable"))

@@ -362,10 +362,7 @@ def _show_evidence(warehouse: Warehouse, verdicts: pd.DataFrame, labels: Mapping
     verdicts = view_tables.bounded(verdicts)
     sides = list(zip(verdicts["configuration_id_a"], verdicts["configuration_id_b"], strict=True))
     in_turn = queries.are_in_turn(warehouse, sides)
-    st.caption(
-        "▲ ▼: real, even with all pairs shown taken into account (Holm, 5 %). △ ▽: probably real, by the pair's own "
-        f"interval. The ratio compares the rates at the limit, where both are known. {wording.drift(in_turn.values())}"
-    )
+    st.caption(f"{wording.TOLD['evidence']} {wording.drift(in_turn.values())}")
     widgets.declared(
         "evidence",
         verdicts.assign(

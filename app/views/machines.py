@@ -14,36 +14,13 @@ class Kind(NamedTuple):
     """Hosts or server configurations, which the page shows alike."""
 
     word: str
-    key: str  # id column
+    key: str  # of the choice, of the table of all, and of the text if there is none
     leaves: str  # query for every fact
-    without: str  # advice if there is none
 
 
-HOST = Kind(
-    "host",
-    "host_id",
-    "machines_leaves_of_hosts",
-    "None of your own machines is known. Put the output of `lscpu`, `dmidecode` and the like beside the results and "
-    "name it as machine facts in `campaign.yaml`, then type `dropline ingest FOLDER` and `dropline build`.",
-)
-SERVER = Kind(
-    "server configuration",
-    "server_config_id",
-    "machines_leaves_of_server_configurations",
-    "No server configuration has been read yet. Put `kea-dhcp4.conf` or `pdns.conf` beside the results, then type "
-    "`dropline ingest FOLDER` and `dropline build`.",
-)
-HARDWARE = {
-    "cpu_model": "Processor",
-    "cpu_sockets": "Sockets",
-    "cpu_cores": "Cores",
-    "cpu_threads": "Logical processors",
-    "cpu_mhz": "Clock",
-    "memory_bytes": "Memory",
-    "nic_model": "Network",
-    "nic_speed_mbps": "Network speed",
-}
-NAMES = HARDWARE | {"cpu_vendor": "Processor vendor", "nic_driver": "Network driver"}
+HOST = Kind("host", "host", "machines_leaves_of_hosts")
+SERVER = Kind("server configuration", "server_config", "machines_leaves_of_server_configurations")
+NAMES = widgets.headings("host_id-list") | {"cpu_vendor": "Processor vendor", "nic_driver": "Network driver"}
 NAMES |= {"os_name": "System", "os_version": "Version"}
 UNITS = {"cpu_mhz": (1, "MHz"), "memory_bytes": (2**30, "GiB"), "nic_speed_mbps": (1, "Mbit/s")}
 
@@ -61,7 +38,7 @@ def _answer(rows: pd.DataFrame) -> str:
     beside = f" Published sources describe {len(rows) - len(own)} more." if len(rows) > len(own) else ""
     kinds = {_described(host) for _, host in own.iterrows()}
     if not kinds:
-        return HOST.without
+        return wording.TOLD["no_host"]
     if len(kinds) > 1:
         return f"You measured on {len(kinds)} kinds of machines: compare figures only within one kind.{beside}"
     return f"You measured on {kinds.pop()}.{beside}"
@@ -88,12 +65,12 @@ def _servers(warehouse: Warehouse) -> None:
 
 def _show(warehouse: Warehouse, kind: Kind, rows: pd.DataFrame, listed: pd.DataFrame) -> None:
     if rows.empty:
-        st.info(kind.without)
+        st.info(wording.TOLD[f"no_{kind.key}"])
         return
-    widgets.declared(f"{kind.key}-list", listed)
-    labels = dict(zip(rows[kind.key], rows["label"], strict=True))
+    widgets.declared(f"{kind.key}_id-list", listed)
+    labels = dict(zip(rows[f"{kind.key}_id"], rows["label"], strict=True))
     left, right = st.columns(2)
-    one, other = kind.key.removesuffix("_id"), f"{kind.key.removesuffix('_id')}_b"
+    one, other = kind.key, f"{kind.key}_b"
     with left:
         a = widgets.choose_one(kind.word.capitalize(), one, widgets.narrowed(f"{kind.word}s", one, labels))
     with right:
@@ -133,10 +110,7 @@ def _show_differences(facts: pd.DataFrame, a: str, b: str) -> None:
     sides = {side: view_tables.texts(shown, _value, "item", side, "absent") for side in ("value_a", "value_b")}
     named = view_tables.texts(shown, _named, "aspect", "item")
     widgets.declared("differences", shown.assign(item=named, **sides), {"one": a, "other": b})
-    st.caption(
-        "⚠ unfair: it affects the rate, so do not compare rates across it. ? unknown: one side does not say. "
-        "No grade: comparisons ignore it."
-    )
+    st.caption(wording.TOLD["grades"])
 
 
 def _verdict(differing: pd.DataFrame) -> str:

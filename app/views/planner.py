@@ -324,13 +324,9 @@ def _show_configurations(found: planner.Answer) -> None:
         st.info("There is no warehouse yet. Type `dropline up examples` to make one.", icon=":material/database_off:")
         return
     parts = {name: known.filter(pc.equal(known["meets"], meets)) for name, meets in MEETS.items()}
-    st.caption(
-        f"{len(parts['Enough'])} of {len(known)} known {found.protocol} configurations reach "
-        f"{planner.amount(found.loads['needed_lps'])} leases per second. Head-room: the lower end of the interval or "
-        "bracket, or a published figure, divided by the need. Not known: the range contains the need, or a ramp ended "
-        "below it. Probability: that one more run reaches the need, given the spread of the runs. Laboratory figures "
-        "are a maximum."
-    )
+    reach = f"{len(parts['Enough'])} of {len(known)} known {found.protocol} configurations reach"
+    need = f"{planner.amount(found.loads['needed_lps'])} leases per second"
+    st.caption(f"{reach} {need}. {wording.TOLD['headroom']}")
     labels = queries.labels(found.known)
     for name, part in parts.items():
         if len(part):

@@ -177,11 +177,7 @@ def _gate(suites: list[dict[str, Any]]) -> None:
     if not suites:
         st.info("No checks have run yet. Type `dropline build`.")
         return
-    st.caption(
-        "Great Expectations checks each batch of the lake, and a new warehouse before it is published. A critical "
-        "failure stops the build; a warning becomes a finding. docs/reference/quality.md lists each expectation with "
-        "its reason."
-    )
+    st.caption(wording.TOLD["gate"])
     rows = [
         {
             "suite": suite["suite"],

@@ -45,11 +45,7 @@ def main() -> None:
     warehouse = widgets.warehouse_or_stop()
     totals = queries.row(warehouse, "totals")
     if not totals["measured"]:
-        st.info(
-            "So far there are only published figures. Add your own with `dropline ingest FOLDER` and `dropline build`; "
-            "this page then shows them automatically.",
-            icon=":material/info:",
-        )
+        st.info(wording.TOLD["no_own"], icon=":material/info:")
         if totals["rejected"]:
             label = f"Why {wording.plural(totals['rejected'], 'file')} of yours could not be used"
             st.page_link("views/quality.py", label=label, query_params={"tab": "Rejected files"})

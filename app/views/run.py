@@ -31,10 +31,7 @@ def main() -> None:
     labels = queries.labels(warehouse)
     known = queries.ask(warehouse, "run_configurations", {"labels": "labels"})["configuration_id"].to_pylist()
     if not known:
-        st.info(
-            "There are no runs yet: published figures have none. Add raw output with `dropline ingest FOLDER` "
-            "and `dropline build`."
-        )
+        st.info(wording.TOLD["no_runs"])
         return
     left, middle, right = st.columns([3, 3, 2])
     with left:

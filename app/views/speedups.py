@@ -23,10 +23,7 @@ def main() -> None:
     """Draw the page."""
     st.title("Speed-ups")
     warehouse = widgets.warehouse_or_stop()
-    st.caption(
-        "Each row compares two set-ups that differ in one thing. Blue is faster, orange slower, grey may be chance or "
-        "cannot be tested; “probably”: the pair alone shows it, but among so many pairs it may be chance (Holm, 5 %)."
-    )
+    st.caption(wording.TOLD["speedups"])
     parts = {told: partial(_show, warehouse, factor) for factor, told in wording.FACTORS.items()}
     own = (
         told for name, told in wording.FACTORS.items() if "measured" in set(_found(warehouse.identity, name)[1].origin)

@@ -22,10 +22,7 @@ def main() -> None:
         goal = goals.choose(warehouse)
     found = queries.ask(warehouse, "trends_series", loss_goal=goal).to_pandas()
     if found.empty:
-        st.info(
-            "No run has a capacity at this loss goal. Choose another goal, or ingest runs: `dropline ingest FOLDER`, "
-            "then `dropline build`."
-        )
+        st.info(wording.TOLD["no_trend"])
         return
     with left:
         options = {row.series_id: wording.series(row.label, row.runs, row.changes) for row in found.itertuples()}

@@ -98,10 +98,7 @@ def _show_trials(found: dict[str, Any]) -> None:
         st.caption(f"The first {len(trials):,} are shown; `dropline show FILE` shows all.")
     st.caption("Files beside a trial (counters, a sidecar) are not known here.")
     if "dnsblast" in set(frame["tool"]):
-        st.caption(
-            "dnsblast stops counting before the last answers are in: its loss is an upper bound until an ingest adds "
-            "the counters recorded during the trial."
-        )
+        st.caption(wording.TOLD["dnsblast"])
 
 
 def _place(trials: list[dict[str, Any]]) -> None:
@@ -136,10 +133,7 @@ def _place(trials: list[dict[str, Any]]) -> None:
     drawn = chart.among_known(known, points, goal["loss_limit"], unit or "per second", finding)
     widgets.chart(drawn, "among-known", asked)
     some = " More are known than are drawn." if len(known) == MOST_STEPS else ""
-    st.caption(
-        "One rate, tried once, does not show the capacity; a run with several rates does. The known results differ in "
-        f"hardware and configuration; Compare shows how.{some}"
-    )
+    st.caption(wording.TOLD["one_rate"] + some)
 
 
 def _finding(warehouse: Warehouse, trials: pd.DataFrame, kind: dict[str, str | None], goal: dict[str, Any]) -> str:

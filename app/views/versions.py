@@ -18,11 +18,7 @@ def main() -> None:
     st.title("Versions")
     warehouse = widgets.warehouse_or_stop()
     if not queries.ask(warehouse, "versions_known", loss_goal=None).num_rows:
-        st.info(
-            "No set-up has been measured with two versions yet. Measure one again with another version, then type "
-            "`dropline ingest FOLDER` and `dropline build` to compare them here.",
-            icon=":material/compare_arrows:",
-        )
+        st.info(wording.TOLD["one_version"], icon=":material/compare_arrows:")
         return
     left, right = st.columns([2, 1])
     with right:
