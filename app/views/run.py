@@ -17,10 +17,6 @@ from dropline.app.warehouse import Warehouse
 from dropline.paths import Home
 
 MOST_SHARES = 400  # points of a distribution
-COUNTS = dict.fromkeys(
-    ("Sent", "Received", "Drops", "Dropped", "Orphans", "Rejected", "Non unique", "Collected"),
-    st.column_config.NumberColumn(format="%,.0f"),
-)
 LATENCIES = ("avg", "p50", "p95", "p99", "max")
 
 
@@ -233,14 +229,11 @@ def _draw_seconds(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
 
 
 def _show_exchanges(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
-    exchanges = queries.ask(warehouse, "exchanges", **key).to_pandas().dropna(axis="columns", how="all")
+    exchanges = queries.ask(warehouse, "exchanges", **key).to_pandas()
     if exchanges.empty:
         return
     st.header("Exchanges")
-    exchanges["drop_ratio"] = 100 * exchanges.get("drop_ratio", pd.Series(dtype=float))
-    exchanges.columns = [_heading(name) for name in exchanges.columns]
-    config = COUNTS | {"Drop %": st.column_config.NumberColumn(format="%.3f")}
-    widgets.table(exchanges, alt="Exchanges of the trial", key="exchanges", config=config)
+    widgets.declared("exchanges", exchanges.assign(drop_ratio=100 * exchanges["drop_ratio"]))
 
 
 def _show_response_times(warehouse: Warehouse, trial: pd.Series[Any], key: Mapping[str, Any]) -> None:
@@ -275,20 +268,7 @@ def _show_counters(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
         return
     st.header("Counters that changed")
     st.caption("Largest change first. Search with the magnifying glass of the table.")
-    changes.columns = [name.replace("_", " ").replace("value ", "").capitalize() for name in changes.columns]
-    widgets.table(
-        changes.dropna(axis="columns", how="all"),
-        alt="Counters read before and after the trial, the largest change first",
-        key="counters",
-        config={name: st.column_config.NumberColumn(format="%,.0f") for name in ("Before", "After", "Change")},
-    )
-
-
-def _heading(column: str) -> str:
-    if column == "drop_ratio":
-        return "Drop %"
-    text = column.removesuffix("_ms").replace("_", " ").capitalize()
-    return f"{text} (ms)" if column.endswith("_ms") else text
+    widgets.declared("counters", changes)
 
 
 def _show_sources(trial: pd.Series[Any]) -> None:
@@ -326,9 +306,7 @@ def _show_findings(warehouse: Warehouse, run: Mapping[str, Any], key: Mapping[st
         st.success("No known problems with this trial or its run.", icon=":material/check:")
         return
     found["finding"] = [wording.findings([name]) for name in found["finding"]]
-    found.columns = [name.replace("_", " ").capitalize() for name in found.columns]
-    config = {"Detail": st.column_config.TextColumn(width="large")}
-    widgets.table(found, alt="Findings about the trial, its run and its configuration", key="findings", config=config)
+    widgets.declared("findings", found)
 
 
 main()
