@@ -18,7 +18,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dropline.app import downloads, status, wording
 from dropline.app.charts import theme
-from dropline.app.queries import row
+from dropline.app.queries import loss_goals, row
 from dropline.app.warehouse import LIMITS, Identity, Warehouse, WarehouseError
 from dropline.paths import Home
 
@@ -146,6 +146,18 @@ def choose_many(
     """Show `options` (value -> text) to choose several from, bound to the URL like `choose_one`."""
     bound = _bound(key, options)
     return st.multiselect(label, list(options), max_selections=most, placeholder=placeholder, wrap=True, **bound)
+
+
+def choose_goal(warehouse: Warehouse, key: str = "goal") -> str | None:
+    """Return the loss goal that the visitor chose; None, the default, means each unit's usual goal."""
+    known = loss_goals(warehouse)
+    dhcp, other = (loss_goals(warehouse, [unit])[0]["loss_limit"] for unit in ("leases/s", "queries/s"))
+    columns = ("loss_goal", "loss_limit", "loss_basis")
+    texts = {each["loss_goal"]: wording.loss_goal(*(each[name] for name in columns)) for each in known}
+    usual = {"usual": f"usual: DHCP {100 * dhcp:g} %, others {100 * other:g} %"}
+    with reserved(FIELD_PIXELS):
+        chosen = choose_one("Loss goal", key, usual | texts)
+    return None if chosen == "usual" else chosen
 
 
 def _of_id(asked: str, options: Collection[str]) -> str | None:

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dropline.app import goals, headlines, links, queries, view_tables, widgets, wording
+from dropline.app import headlines, links, queries, view_tables, widgets, wording
 from dropline.app.queries import explore
 from dropline.app.warehouse import Warehouse
 
@@ -33,7 +33,7 @@ def main() -> None:
         told = "Finds set-ups with all of the words, and machines, campaigns and runs with that name."
         search = widgets.search("Search", "search", placeholder, bind="query-params", help=told)
     with right:
-        goal = goals.choose(warehouse)
+        goal = widgets.choose_goal(warehouse)
     known = explore.Configurations(warehouse, goal)
     _begin(known.values["origin"])
     chosen, below = _choose_facets(known.values)

@@ -15,7 +15,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dropline.app import downloads, planner, printed, queries, view_tables, widgets, wording
-from dropline.app.charts import demand, influence, recovery
+from dropline.app.charts import influence, recovery
 from dropline.app.warehouse import Warehouse, WarehouseError
 
 OWN: Final = "my own numbers"
@@ -217,8 +217,8 @@ def _choose_setup(ip_version: float) -> planner.Measured | None:
 
 def _against_capacities(found: planner.Answer) -> alt.LayerChart:
     """Return the chart of the need after the event against a few capacities, measured ones before published ones."""
-    steps = pd.DataFrame(planner.demand(found), columns=list(demand.STEPS))
-    rates, detail = pd.DataFrame(columns=list(demand.CAPACITIES)), "Red: what the plan needs"
+    steps = pd.DataFrame(planner.demand(found), columns=list(recovery.STEPS))
+    rates, detail = pd.DataFrame(columns=list(recovery.CAPACITIES)), "Red: what the plan needs"
     if found.candidates is not None:
         part, count = _apart(found.candidates)
         drawn = view_tables.capacities(part, {})
@@ -234,7 +234,7 @@ def _against_capacities(found: planner.Answer) -> alt.LayerChart:
             origin = drawn["origin"].iloc[0]
             detail += f"; green: {len(rates)} of {count} capacities, {origin}, with interval or bracket"
     finding = f"{planner.amount(found.loads['needed_lps'])} leases per second are needed"
-    return demand.against_capacities(steps, rates, finding, detail)
+    return recovery.against_capacities(steps, rates, finding, detail)
 
 
 def _apart(known: pa.Table) -> tuple[pa.Table, int]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import streamlit as st
 
-from dropline.app import goals, headlines, links, queries, query_log, view_tables, widgets, wording
+from dropline.app import headlines, links, queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import panel
 from dropline.app.warehouse import Identity, Warehouse
 
@@ -50,7 +50,7 @@ def main() -> None:
     widgets.warn_if_behind(warehouse)
     with controls.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="right"):
         with st.container(width=270):
-            goal = goals.choose(warehouse, f"{OWN}goal")
+            goal = widgets.choose_goal(warehouse, f"{OWN}goal")
         is_published = st.toggle(
             "Published figures",
             value=not totals["measured"],

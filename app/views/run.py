@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dropline.app import downloads, queries, query_log, raw_text, view_tables, widgets, wording
-from dropline.app.charts import counts, intervals, ramp, response, telemetry, theme
+from dropline.app.charts import counts, intervals, ramp, response, theme
 from dropline.app.warehouse import Warehouse
 from dropline.paths import Home
 
@@ -224,7 +224,7 @@ def _draw_seconds(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
     panels = dict(list(readings.groupby("panel", sort=False)))
     order = list(dict.fromkeys(panel for panel, _ in wording.WATCHED.values()))
     for panel in sorted(panels, key=lambda each: order.index(each) if each in order else len(order)):
-        widgets.chart(telemetry.over_time(panels[panel], panel, span, shaded), f"watched-{panel}", asked_beside)
+        widgets.chart(intervals.over_time(panels[panel], panel, span, shaded), f"watched-{panel}", asked_beside)
     st.caption("Counters are drawn as increase per second; those that never changed are left out.")
 
 

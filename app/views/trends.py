@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dropline.app import goals, links, queries, query_log, widgets, wording
+from dropline.app import links, queries, query_log, widgets, wording
 from dropline.app.charts import trend
 from dropline.app.warehouse import Warehouse
 
@@ -19,7 +19,7 @@ def main() -> None:
     answer = widgets.reserved(widgets.HEADER_PIXELS)
     left, right = st.columns([2, 1])
     with right:
-        goal = goals.choose(warehouse)
+        goal = widgets.choose_goal(warehouse)
     found = queries.ask(warehouse, "trends_series", loss_goal=goal).to_pandas()
     if found.empty:
         st.info(wording.TOLD["no_trend"])

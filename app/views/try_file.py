@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from dropline.app import auth, queries, query_log, sandbox, uploads, widgets, wording
-from dropline.app.charts import upload as chart
+from dropline.app.charts import ramp
 from dropline.app.output_formats import printable
 from dropline.app.sandbox import Refused, TooMuch
 from dropline.app.warehouse import Warehouse, WarehouseError
@@ -130,7 +130,7 @@ def _place(trials: list[dict[str, Any]]) -> None:
         st.text(finding)
         st.info("No trial gives both its offered rate and its loss, so there is no point to draw on a loss curve.")
         return
-    drawn = chart.among_known(known, points, goal["loss_limit"], unit or "per second", finding)
+    drawn = ramp.among_known(known, points, goal["loss_limit"], unit or "per second", finding)
     widgets.chart(drawn, "among-known", asked)
     some = " More are known than are drawn." if len(known) == MOST_STEPS else ""
     st.caption(wording.TOLD["one_rate"] + some)

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from dropline.app import goals, headlines, links, queries, query_log, view_tables, widgets, wording
+from dropline.app import headlines, links, queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import panel
 from dropline.app.warehouse import Warehouse
 
@@ -22,7 +22,7 @@ def main() -> None:
         return
     left, right = st.columns([2, 1])
     with right:
-        goal = goals.choose(warehouse)
+        goal = widgets.choose_goal(warehouse)
     known = {
         f"{row['product']} {row['version']} against {row['previous_version']}": row
         for row in queries.ask(warehouse, "versions_known", loss_goal=goal).to_pylist()
