@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
@@ -117,19 +118,20 @@ def check(home: Home, *, progress: Progress = unseen) -> CheckReport:
     """Check lake and published warehouse against all expectations, without a build; raise if they are unreadable."""
     from dropline.expectations import validation
 
-    phases, places = _Phases(progress), (home.lake, home.quality)
+    seconds: dict[str, float] = {}
+    phase, places = partial(_phase, say=progress, seconds=seconds), (home.lake, home.quality)
     with publication.alone(home, progress), Lake(home.lake).reading():
         try:
             Lake.create(home.lake).lay_out(_places(home).lake)
-            with phases("lake gate"):
+            with phase("lake gate"):
                 lake = tuple(check_lake(*places, progress=progress, judge=validation.failed))
             marts = None
             if home.warehouse.exists():
-                with phases("marts gate"):
+                with phase("marts gate"):
                     marts = tuple(check_marts(home.warehouse, *places, progress=progress, judge=validation.failed))
         except (duckdb.Error, OSError) as error:
             raise DroplineError(f"The check stopped: {error}") from error
-    return CheckReport(lake, marts, phases.seconds)
+    return CheckReport(lake, marts, seconds)
 
 
 def _places(home: Home) -> Places:
@@ -137,16 +139,17 @@ def _places(home: Home) -> Places:
 
 
 def _build(home: Home, work: Places, say: Progress) -> BuildReport:
-    phases, project = _Phases(say), _project_sha256()
+    seconds: dict[str, float] = {}
+    phase, project = partial(_phase, say=say, seconds=seconds), _project_sha256()
     lake = Lake.create(home.lake).lay_out(work.lake)
-    with phases("checksums"):
+    with phase("checksums"):
         _stop_if_damaged(home, lake)
-    with phases("lake gate"):
+    with phase("lake gate"):
         _stop_if_critical(home, "lake", check_lake(work.lake, home.quality, progress=say))
-    with phases("models"):
+    with phase("models"):
         if failures := transform.run(PROJECT, work, shown_rows=SHOWN_ROWS):
             raise DroplineError("\n".join(["What failed in dbt:", *failures, _unchanged(home)]))
-    with phases("marts gate"):
+    with phase("marts gate"):
         made = [datetime.now(UTC).replace(tzinfo=None), *map(version, ("dropline", "dbt-core")), duckdb.__version__]
         with duckdb.connect(str(work.database)) as connection:
             connection.execute(sql("build_info"))
@@ -154,23 +157,18 @@ def _build(home: Home, work: Places, say: Progress) -> BuildReport:
             connection.execute("insert into build_info values (?, ?, ?, ?, ?, ?)", row)
         found = check_marts(work.database, work.lake, home.quality, progress=say)
         _stop_if_critical(home, "warehouse", found)
-    with phases("publish"):
+    with phase("publish"):
         contents = _finish(work.database, found)
         publication.publish(work.database, home)
-    return BuildReport(home.warehouse, phases.seconds, *contents)
+    return BuildReport(home.warehouse, seconds, *contents)
 
 
-class _Phases:
-    def __init__(self, say: Progress) -> None:
-        self._say = say
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def __call__(self, name: str) -> Iterator[None]:
-        self._say(name)
-        began = time.perf_counter()
-        yield
-        self.seconds[name] = time.perf_counter() - began
+@contextmanager
+def _phase(name: str, say: Progress, seconds: dict[str, float]) -> Iterator[None]:
+    say(name)
+    began = time.perf_counter()
+    yield
+    seconds[name] = time.perf_counter() - began
 
 
 def _critical(findings: Sequence[Finding]) -> list[Finding]:

@@ -22,28 +22,23 @@ def capacities(table: pa.Table, labels: Mapping[str, str]) -> pd.DataFrame:
     """
     ends = "ci_low", "ci_high"
     rate = rates(table)
-    signs = _texts(table, wording.figure_sign, *wording.FIGURE_COLUMNS)
+    signs = texts(table, wording.figure_sign, *wording.FIGURE_COLUMNS)
     return table.to_pandas().assign(
-        label=_texts(table, lambda each: labels.get(each, each), "configuration_id"),
+        label=texts(table, lambda each: labels.get(each, each), "configuration_id"),
         name=lambda frame: frame["configuration"],
-        row=_texts(table, set_up, "protocol", "threading", "threads", "ha_mode"),
+        row=texts(table, set_up, "protocol", "threading", "threads", "ha_mode"),
         rate=rate.to_pandas(),
-        sign=_texts(table, wording.bound, "status", "qualifier"),
+        sign=texts(table, wording.bound, "status", "qualifier"),
         figure_sign=signs,
         shown=[*map(wording.rate, rate.to_pylist(), signs)],
-        interval=_texts(table, wording.capacity_range, *wording.RANGE_COLUMNS),
-        about=_texts(
+        interval=texts(table, wording.capacity_range, *wording.RANGE_COLUMNS),
+        about=texts(
             table, lambda best, *ends: wording.about(best, *ends) if best else best, "rate_interpolated", *ends
         ),
-        quality_shown=_texts(table, wording.quality, "quality"),
-        status_shown=_texts(table, lambda each: wording.STATUSES.get(each, each), "status"),
-        findings_shown=_texts(table, wording.findings, "findings"),
+        quality_shown=texts(table, wording.quality, "quality"),
+        status_shown=texts(table, lambda each: wording.STATUSES.get(each, each), "status"),
+        findings_shown=texts(table, wording.findings, "findings"),
     )
-
-
-def _texts(table: pa.Table, in_words: Callable[..., Any], *columns: str) -> list[Any]:
-    """Return what a function says of these columns, row by row; for text ten times as fast as from pandas."""
-    return [in_words(*each) for each in zip(*(table[name].to_pylist() for name in columns), strict=True)]
 
 
 def rates(table: pa.Table) -> pa.ChunkedArray:
@@ -143,6 +138,7 @@ def bounded(pairs: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def texts(frame: pd.DataFrame, in_words: Callable[..., Any], *columns: str) -> list[Any]:
-    """Return what a function says of these columns, row by row."""
-    return [in_words(*each) for each in zip(*(frame[name] for name in columns), strict=True)]
+def texts(rows: pa.Table | pd.DataFrame, in_words: Callable[..., Any], *columns: str) -> list[Any]:
+    """Return what a function says of these columns, row by row; of text ten times as fast from Arrow."""
+    lists = (rows[name].to_pylist() if isinstance(rows, pa.Table) else rows[name] for name in columns)
+    return [in_words(*each) for each in zip(*lists, strict=True)]
