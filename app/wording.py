@@ -37,6 +37,7 @@ FILTERS: Final[dict[str, str]] = _TABLES["FILTERS"]
 COMPARED: Final[dict[str, str]] = _TABLES["COMPARED"]
 CAUSES: Final[dict[str, str]] = _TABLES["CAUSES"]
 CHANGED: Final[dict[str, str]] = _TABLES["CHANGED"]
+REPORTED: Final[dict[str, str]] = _TABLES["REPORTED"]
 TOLD: Final[dict[str, str]] = _TABLES["TOLD"]
 WATCHED: Final[dict[str, tuple[str, str]]] = {metric: tuple(told) for metric, told in _TABLES["WATCHED"].items()}
 
