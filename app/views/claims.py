@@ -25,10 +25,10 @@ def main() -> None:
     answer = widgets.reserved(widgets.HEADER_PIXELS)
     st.caption(wording.TOLD["claims"])
     is_differing = st.toggle("Only where rule and maintainers differ", key="differing", bind="query-params")
-    shown = claims[~_agree(claims)] if is_differing else claims
+    shown = claims[~claims["is_agreed"]] if is_differing else claims
     holding, open_ones = ((shown["verdict"] == each).sum() for each in ("holds", "not_checkable"))
     checked = f"{holding} of {len(shown) - open_ones} checkable claims hold"
-    agreed = f"rule and maintainers agree on {_agree(shown).sum()} of {len(shown)}"
+    agreed = f"rule and maintainers agree on {shown['is_agreed'].sum()} of {len(shown)}"
     answer.header(f"{checked}; {agreed}", anchor=False)
     times = shown["verdict"].value_counts()
     bars = [{"kind": text, "count": times[each]} for each, text in wording.CLAIM_VERDICTS.items() if each in times]
@@ -40,13 +40,6 @@ def main() -> None:
         st.info("Choose a claim in the table to see its arithmetic and its figures.", icon=":material/touch_app:")
     else:
         _show_claim(warehouse, shown.iloc[place].to_dict())
-
-
-def _agree(claims: pd.DataFrame) -> pd.Series[bool]:
-    """Return per claim whether the maintainers agree with the rule, as docs/explanation/claims.md counts it."""
-    alike = {("holds", "holds_with_caveat"), ("overstated", "does_not_hold"), ("understated", "does_not_hold")}
-    pairs = zip(claims["verdict"], claims["reviewed_verdict"], strict=True)
-    return pd.Series([rule == review or (rule, review) in alike for rule, review in pairs], index=claims.index)
 
 
 def _choose_claim(claims: pd.DataFrame) -> int | None:

@@ -37,23 +37,7 @@ def _draw(warehouse: Warehouse, series_id: str, answer: DeltaGenerator) -> None:
     with query_log.recorded() as asked:
         points = queries.ask(warehouse, "trends_points", series_id=series_id).to_pandas()
     unit = wording.plain(wording.known(points["rate_unit"].iloc[0]) or "per second")
-    points["segment"] = points["is_change"].cumsum()
-    is_upper, is_known = points["status"] == "exceeded_at_first_step", points["rate_interpolated"].notna()
-    points["kind"] = points["is_dip"].map({True: "dip", False: "run"}).where(is_known, "at least")
-    points.loc[is_upper, "kind"] = "below"
-    bound = points["rate"].where(~is_upper, points["crossing_high"])
-    points["rate"] = points["rate_interpolated"].fillna(bound).round(1)
-    points["low"], points["high"] = (points[f"crossing_{end}"].where(is_known) for end in ("low", "high"))
-    points["run"] = points["campaign"] + ", run " + points["place"].astype(str)
-    changes = zip(points["is_version_changed"], points["product_version"], points["environment_changes"], strict=True)
-    points["changed"] = [
-        "; ".join([*([f"version {version}"] if is_new else []), *others]) for is_new, version, others in changes
-    ]
     points["shown_change"] = points["change_ratio"].map(wording.percent).where(points["is_change"], "")
-    points["doubt"] = [
-        "; ".join([*(["part of a drift"] if is_drift else []), *(["spread changed too"] if is_spread else [])])
-        for is_drift, is_spread in zip(points["is_drift"], points["is_spread_changed"], strict=True)
-    ]
     answer.header(wording.plain(_finding(points)), anchor=False)
     drawn = trend.runs_in_time(points, wording.known(points["backend"].iloc[0]), unit)
     st.space(widgets.TOOLS_PIXELS)
