@@ -286,8 +286,6 @@ def _throughputs(warehouse: Warehouse) -> None:
         "throughput-table",
         frame.assign(
             label=frame["configuration_id"].map(labels),
-            lost=100 * frame["loss_packet"],
-            errors=100 * frame["error_ratio"],
             quality=frame["quality"].map(wording.QUALITIES),
         ),
     )

@@ -112,12 +112,7 @@ def _show_trials(trials: pd.DataFrame, run: dict[str, Any]) -> None:
     st.header(wording.plural(len(trials), "trial"))
     unit = wording.plain(run["rate_unit"] or "per second")
     is_leases = run["rate_unit"] == "leases/s"
-    shown = trials.assign(
-        worst=100 * trials["loss_worst_exchange"],
-        lease=100 * trials["loss_lease"],
-        generator_kept_up=~trials["is_generator_limited"].fillna(False).astype(bool),
-        sustained=~trials["is_unsustained"].fillna(False).astype(bool),
-    ).drop(columns="sustained" if is_leases else "lease")
+    shown = trials.drop(columns="sustained" if is_leases else "lease")
     told = {"worst": "Loss, worst exchange" if is_leases else "Loss", "unit": unit}
     widgets.declared("trials", shown, told | {"offered": widgets.written(trials["offered_rate"].dropna())})
 
