@@ -195,10 +195,10 @@ def show_tabs(drawn: Mapping[str, Callable[[], None]], default: str | None = Non
                 draw()
 
 
-def reserved(pixels: int, *, horizontal: bool = False) -> DeltaGenerator:
+def reserved(pixels: int) -> DeltaGenerator:
     """Return a container of this minimum height even while empty, so that nothing below jumps."""
     row = st.container(horizontal=True, horizontal_alignment="right", gap=None)  # the space stays where it is
-    held = row.container(horizontal=horizontal)
+    held = row.container()
     row.container(width=1).space(pixels)
     return held
 
