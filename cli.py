@@ -33,19 +33,6 @@ class _Commands(TyperGroup):
         except KeyboardInterrupt:
             _fail("interrupted; everything committed before is kept", 130)
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command; one that is asked for help with what cli.yml says of it, which no other command reads."""
-        command: Any
-        name, command, rest = super().resolve_command(ctx, args)
-        if {"--help", "-h"} & {*rest}:
-            import yaml
-
-            texts = yaml.load(Path(__file__).with_suffix(".yml").read_text("utf-8"), yaml.CSafeLoader)[name]
-            command.help = "\n\n".join([command.help, *filter(None, [texts.get("told")])])
-            for parameter in command.params:
-                parameter.help = texts.get(parameter.name, parameter.help)
-        return name, command, rest
-
 
 app = typer.Typer(
     name="dropline",
@@ -61,7 +48,6 @@ app = typer.Typer(
 )
 
 _SHOWN_FIGURES = 40
-_HOME: Final = "Folder that holds all data, or s3://bucket/folder."
 
 Paths = Annotated[list[Path], Argument(exists=True, help="Files or folders with raw output and its context files.")]
 FORMAT: Final = Option("--format", "-f", help="Output format.")
@@ -81,7 +67,13 @@ def _show_version(asked: bool) -> None:
 def _choose_home(
     context: Context,
     home: Annotated[
-        str | None, Option(envvar="DROPLINE_HOME", help=_HOME, show_default="./data", metavar="PATH")
+        str | None,
+        Option(
+            envvar="DROPLINE_HOME",
+            help="Folder that holds all data, or s3://bucket/folder.",
+            show_default="./data",
+            metavar="PATH",
+        ),
     ] = None,
     version: Annotated[
         bool, Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
@@ -105,20 +97,42 @@ def _choose_home(
 def ingest(
     context: Context,
     paths: Paths,
-    read_all: Annotated[bool, Option("--read-all")] = False,
-    campaign: Annotated[str | None, Option(metavar="NAME")] = None,
-    dry_run: Annotated[bool, Option("--dry-run")] = False,
-    list_ignored: Annotated[bool, Option("--list-ignored")] = False,
+    read_all: Annotated[
+        bool, Option("--read-all", help="Also read files whose size and time have not changed.")
+    ] = False,
+    campaign: Annotated[
+        str | None, Option(help="Name of the campaign, for folders without a campaign.yaml.", metavar="NAME")
+    ] = None,
+    dry_run: Annotated[
+        bool, Option("--dry-run", help="Store nothing; show what would result: configurations, runs, rates, files.")
+    ] = False,
+    list_ignored: Annotated[
+        bool, Option("--list-ignored", help="Also list the files that a rule skipped, with the rule.")
+    ] = False,
 ) -> None:
-    """Read raw files into the lake, as one batch."""
+    """Read raw files into the lake, as one batch.
+
+    Files are recognised by their content. What they do not say comes from the Kea configuration, a JSON sidecar, the
+    path, and campaign.yaml. Unchanged files are skipped; unusable files are listed with the reason. Tar and zip
+    archives are read as folders.
+
+    For example: dropline ingest results/2026-11/
+    """
     take_in = _preview if dry_run else partial(_ingest, reread=read_all, list_ignored=list_ignored)
     summary = take_in(context.obj, paths, campaign=campaign)
     raise typer.Exit(1 if summary.rejects else 0)
 
 
 @app.command("init")
-def begin(context: Context, folder: Annotated[Path, Argument(exists=True, file_okay=False)]) -> None:
-    """Write a campaign.yaml for a folder of results, with what was found and the most common keys as comments."""
+def begin(
+    context: Context, folder: Annotated[Path, Argument(exists=True, file_okay=False, help="Folder with results.")]
+) -> None:
+    """Write a campaign.yaml for a folder of results, with what was found and the most common keys as comments.
+
+    An existing campaign.yaml is not changed.
+
+    For example: dropline init results/2026-11/
+    """
     from dropline.ingest.initial import begin as write
 
     file = write(folder, _lake(context))
@@ -127,7 +141,12 @@ def begin(context: Context, folder: Annotated[Path, Argument(exists=True, file_o
 
 @app.command()
 def show(context: Context, file: Annotated[Path, Argument(exists=True, dir_okay=False)]) -> None:
-    """Explain one file: how each line is read, and where each value of its trials comes from."""
+    """Explain one file: how each line is read, and where each value of its trials comes from.
+
+    Nothing is stored. Use it when a file is rejected, or when a trial has a value that you did not expect.
+
+    For example: dropline show results/rep1/rate5000.txt
+    """
     from dropline.ingest.show import show as explain
 
     typer.echo(explain(file, _lake(context)).text())
@@ -135,7 +154,10 @@ def show(context: Context, file: Annotated[Path, Argument(exists=True, dir_okay=
 
 @app.command()
 def rejects(context: Context) -> None:
-    """List what was rejected: file, line, reason, and what to do about it."""
+    """List what was rejected: file, line, reason, and what to do about it.
+
+    Only the current version of each file counts: a file that you repaired and ingested again is no longer listed.
+    """
     from dropline.ingest import reparsing
 
     typer.echo(reparsing.rejects_text(reparsing.rejects(_lake(context))))
@@ -144,10 +166,18 @@ def rejects(context: Context) -> None:
 @app.command()
 def forget(
     context: Context,
-    name: Annotated[str, Argument(metavar="CAMPAIGN|PATH")],
-    undo: Annotated[bool, Option("--undo")] = False,
+    name: Annotated[
+        str, Argument(metavar="CAMPAIGN|PATH", help="A campaign, or CAMPAIGN/PATH for a file or folder in it.")
+    ],
+    undo: Annotated[bool, Option("--undo", help="Count it again.")] = False,
 ) -> None:
-    """Take back a wrong import: a campaign, or one of its files or folders, no longer counts."""
+    """Take back a wrong import: a campaign, or one of its files or folders, no longer counts.
+
+    The bytes stay in the lake until `compact --purge`. Until then `forget --undo` brings them back, and so does
+    ingesting the same files again. Build afterwards.
+
+    For example: dropline forget kea-lab/runs/rep3
+    """
     from dropline.ingest import retraction
 
     typer.echo((retraction.remember if undo else retraction.forget)(_lake(context, create=True), name))
@@ -155,9 +185,17 @@ def forget(
 
 @app.command()
 def rename(
-    context: Context, old: Annotated[str, Argument(metavar="OLD")], new: Annotated[str, Argument(metavar="NEW")]
+    context: Context,
+    old: Annotated[str, Argument(metavar="OLD", help="A campaign.")],
+    new: Annotated[str, Argument(metavar="NEW", help="Its new name; no other campaign may have it.")],
 ) -> None:
-    """Rename a campaign, with all its files."""
+    """Rename a campaign, with all its files.
+
+    Later ingests of its folder use the new name, whatever its campaign.yaml says. You can also change the name in
+    campaign.yaml: the next ingest notices. Build afterwards.
+
+    For example: dropline rename results kea-3.0-lab
+    """
     from dropline.ingest.retraction import rename as call
 
     typer.echo(call(_lake(context, create=True), old, new))
@@ -165,7 +203,11 @@ def rename(
 
 @app.command()
 def reparse(context: Context) -> None:
-    """Read all stored raw files again with the current readers, and say what changes."""
+    """Read all stored raw files again with the current readers, and say what changes.
+
+    After an update with a better reader, this improves old results, too: the changed files become a batch that replaces
+    the old rows. If nothing changes, nothing is written. Build afterwards.
+    """
     from dropline.ingest.reparsing import reparse as read_again
 
     with _bar("Rereading") as progress:
@@ -175,17 +217,28 @@ def reparse(context: Context) -> None:
 
 @app.command()
 def build(context: Context) -> None:
-    """Check the lake, compute all tables, check them, and publish the warehouse."""
+    """Check the lake, compute all tables, check them, and publish the warehouse.
+
+    If a check fails, nothing is published: the earlier warehouse stays.
+    """
     _build(context.obj)
 
 
 @app.command()
 def watch(
     context: Context,
-    folder: Annotated[Path, Argument(exists=True, file_okay=False)],
-    settle: Annotated[float, Option(min=0, metavar="SECONDS")] = 0.3,
+    folder: Annotated[Path, Argument(exists=True, file_okay=False, help="Folder where results are written.")],
+    settle: Annotated[
+        float, Option(min=0, help="Read a file once it has not changed for this many seconds.", metavar="SECONDS")
+    ] = 0.3,
 ) -> None:
-    """Watch a folder while you measure: ingest and publish each new result. Stop with Ctrl-C."""
+    """Watch a folder while you measure: ingest and publish each new result. Stop with Ctrl-C.
+
+    Each time it prints a line with the affected capacities. Because it stays loaded, it publishes a new run within two
+    seconds. A file that is still being written is read again when it grows.
+
+    For example: dropline watch results/2026-11/
+    """
     from dropline.watch import watch as follow
 
     try:
@@ -196,8 +249,16 @@ def watch(
 
 
 @app.command()
-def rollback(context: Context, name: Annotated[str | None, Argument()] = None) -> None:
-    """Publish an earlier warehouse again: the previous one, or the one that you name."""
+def rollback(
+    context: Context, name: Annotated[str | None, Argument(help="An earlier warehouse; `list` lists them.")] = None
+) -> None:
+    """Publish an earlier warehouse again: the previous one, or the one that you name.
+
+    Builds keep the last three warehouses that they replaced; rollback also keeps the one that it replaces. The lake
+    does not change, so the next build publishes all of it again.
+
+    For example: dropline rollback 0007-20261120T134501Z
+    """
     from dropline import publication
 
     if name == "list":
@@ -211,7 +272,11 @@ def rollback(context: Context, name: Annotated[str | None, Argument()] = None) -
 
 @app.command()
 def check(context: Context) -> None:
-    """Check the lake and the published warehouse without building."""
+    """Check the lake and the published warehouse without building.
+
+    Great Expectations checks every batch once (physically impossible counters, losses that do not add up, clocks)
+    and the published tables. Prints each finding with its reason; exit code 1 if any is critical.
+    """
     from dropline import pipeline
 
     with _spinner("Checking") as say:
@@ -223,9 +288,18 @@ def check(context: Context) -> None:
 @app.command()
 def verify(
     context: Context,
-    set_aside: Annotated[bool, Option("--set-aside")] = False,
+    set_aside: Annotated[
+        bool, Option("--set-aside", help="Exclude damaged batches, so that everything else works again.")
+    ] = False,
 ) -> None:
-    """Read everything in the home and report whatever is damaged or missing."""
+    """Read everything in the home and report whatever is damaged or missing.
+
+    Compares each file of the lake with the size and SHA-256 in the log, each stored raw file with its own SHA-256, rows
+    with the files they come from, and the published warehouse with the lake. Prints each fault with its file and what
+    to do; exit code 1 if there is one. Ingests and builds can run meanwhile.
+
+    For example, on a backup: dropline --home /mnt/backup verify
+    """
     from dropline.ingest.verification import verify as read_all
 
     with _bar("Verifying") as progress:
@@ -245,9 +319,15 @@ def verify(
 @app.command()
 def compact(
     context: Context,
-    purge: Annotated[bool, Option("--purge")] = False,
+    purge: Annotated[
+        bool, Option("--purge", help="Also delete forgotten data for good. You cannot undo this.")
+    ] = False,
 ) -> None:
-    """Merge small batches of the lake into large ones, so that it stays fast after thousands of ingests."""
+    """Merge small batches of the lake into large ones, so that it stays fast after thousands of ingests.
+
+    No row changes, and no build is needed afterwards. Ingests and builds can run meanwhile, and you can interrupt it at
+    any time.
+    """
     from dropline.ingest.compaction import compact as merge
 
     with _bar("Merging") as progress:
@@ -256,8 +336,17 @@ def compact(
 
 
 @app.command()
-def backup(context: Context, folder: Annotated[Path, Argument(file_okay=False)]) -> None:
-    """Copy the home to another folder and verify the copy. Ingests and builds can run meanwhile."""
+def backup(
+    context: Context,
+    folder: Annotated[Path, Argument(help="New folder, or an earlier backup of this home.", file_okay=False)],
+) -> None:
+    """Copy the home to another folder and verify the copy. Ingests and builds can run meanwhile.
+
+    If the folder holds an earlier backup, only new data is copied. A backup is a home: `dropline --home FOLDER` works
+    on it. To restore it, copy it to where you need it.
+
+    For example: dropline backup /mnt/backup
+    """
     from dropline.ingest.backup import backup as copy
 
     with _bar("Backing up") as progress:
@@ -268,11 +357,16 @@ def backup(context: Context, folder: Annotated[Path, Argument(file_okay=False)])
 @app.command()
 def export(
     context: Context,
-    folder: Annotated[Path, Argument(file_okay=False)],
+    folder: Annotated[Path, Argument(help="New folder; it appears once it is complete.", file_okay=False)],
     form: Annotated[Literal["parquet", "csv"], FORMAT] = "parquet",
-    raw: Annotated[bool, Option("--raw")] = False,
+    raw: Annotated[bool, Option("--raw", help="Also write the stored raw files, by campaign and path.")] = False,
 ) -> None:
-    """Write every table of the warehouse as a plain file, with a list of all columns and what they mean."""
+    """Write every table of the warehouse as a plain file, with a list of all columns and what they mean.
+
+    For other programs, or for leaving Dropline. In CSV, nested values are JSON.
+
+    For example: dropline export everything --format csv --raw
+    """
     from dropline.app.dump import appearing, dump
     from dropline.app.warehouse import Identity
     from dropline.ingest.unpack import unpack
@@ -292,14 +386,20 @@ def export(
 def open_app(
     context: Context,
     port: Port = 8501,
-    browser: bool = True,
-    address: str = "127.0.0.1",
-    host: list[str] | None = None,
-    secrets: Annotated[Path | None, Option(envvar="DROPLINE_SECRETS", show_default="secrets.toml of the home")] = None,
-    no_sign_in: Annotated[bool, Option("--no-sign-in")] = False,
-    allow_upload: Annotated[bool, Option("--allow-upload")] = False,
+    browser: Annotated[bool, Option(help="Open the browser.")] = True,
+    address: Annotated[str, Option(help="Address to listen on; 0.0.0.0 is all of them.")] = "127.0.0.1",
+    host: Annotated[list[str] | None, Option(help="Host name that visitors use; repeat it for several.")] = None,
+    secrets: Annotated[
+        Path | None,
+        Option(envvar="DROPLINE_SECRETS", help="How visitors sign in.", show_default="secrets.toml of the home"),
+    ] = None,
+    no_sign_in: Annotated[bool, Option("--no-sign-in", help="Let in anyone who can reach the address.")] = False,
+    allow_upload: Annotated[bool, Option("--allow-upload", help="Let editors upload files.")] = False,
 ) -> None:
-    """Open the dashboard. Stop with Ctrl-C."""
+    """Open the dashboard. Stop with Ctrl-C.
+
+    It listens on 127.0.0.1, for users of this machine. To let others in, set up sign-in: docs/how-to/sign-in.md.
+    """
     from dropline.app.serve import serve
 
     let_in = {"no_sign_in": no_sign_in, "allow_upload": allow_upload}
@@ -309,11 +409,14 @@ def open_app(
 @app.command()
 def up(
     context: Context,
-    paths: Annotated[list[Path] | None, Argument(exists=True)] = None,
+    paths: Annotated[list[Path] | None, Argument(exists=True, help="What to ingest first.")] = None,
     port: Port = 8501,
-    browser: bool = True,
+    browser: Annotated[bool, Option(help="Open the browser.")] = True,
 ) -> None:
-    """Ingest, build, check and open the dashboard in one go. Steps that are up to date are skipped."""
+    """Ingest, build, check and open the dashboard in one go. Steps that are up to date are skipped.
+
+    With an empty home and no paths, it shows the bundled examples. For example: dropline up results
+    """
     from dropline import pipeline
 
     if not paths and not _lake(context).batches():
@@ -338,11 +441,20 @@ def up(
 @app.command()
 def sql(
     context: Context,
-    query: str,
+    query: Annotated[str, Argument(help="One SELECT; `-` reads it from standard input.")],
     form: Annotated[Literal["table", "csv", "json", "markdown", "arrow", "parquet"], FORMAT] = "table",
     output: Output = None,
 ) -> None:
-    """Query the warehouse in SQL, read-only."""
+    """Query the warehouse in SQL, read-only.
+
+    For example:
+
+    dropline sql "select configuration, lps, ci_low, ci_high from leases_per_second order by lps desc"
+
+    dropline sql "select * from multithreading_speedup" --format csv -o speedups.csv
+
+    dropline sql "select table_name, comment from duckdb_tables()" lists the tables.
+    """
     from dropline.app.output_formats import BINARY, write
     from dropline.app.warehouse import Warehouse
 
@@ -360,10 +472,19 @@ def sql(
 def report(
     context: Context,
     output: Output = None,
-    campaigns: Annotated[list[str] | None, Option("--campaign")] = None,
+    campaigns: Annotated[
+        list[str] | None, Option("--campaign", help="Repeat it for several; default: all that were measured.")
+    ] = None,
     form: Annotated[Literal["html", "markdown"], FORMAT] = "html",
 ) -> None:
-    """Write a report to attach to a release: a single file that needs no network and no scripts."""
+    """Write a report to attach to a release: a single file that needs no network and no scripts.
+
+    It has figures with intervals, the effect of threads, high availability and backends, published figures for
+    comparison, charts (in HTML), method, machines, server configurations and findings. The same warehouse always gives
+    the same file.
+
+    For example: dropline report -o report.html --campaign kea-3.0-lab
+    """
     from dropline.app.warehouse import Warehouse
     from dropline.report import make
 
@@ -374,8 +495,17 @@ def report(
 
 
 @app.command()
-def publish(context: Context, folder: Annotated[Path, Argument(file_okay=False)]) -> None:
-    """Write results, pairs, trends, published figures and the report as pages that need no server."""
+def publish(
+    context: Context,
+    folder: Annotated[Path, Argument(file_okay=False, help="A new or empty folder, or one with an earlier site.")],
+) -> None:
+    """Write results, pairs, trends, published figures and the report as pages that need no server.
+
+    The pages are those of the app. They open from disk or from any web server and load nothing else. Charts keep their
+    tooltips, and each offers its data as Parquet.
+
+    For example: dropline publish site
+    """
     from dropline.app.site import publish as write
 
     write(context.obj, folder, typer.echo)
@@ -411,12 +541,26 @@ class _Calculator(TyperCommand):
 @app.command(cls=_Calculator)
 def needs(
     context: Context,
-    preset: str | None = None,
-    capacity: Annotated[str | None, Option(show_default="what is needed")] = None,
-    like: str | None = None,
+    preset: Annotated[str | None, Option(help="Inputs to start from; `list` lists the presets.")] = None,
+    capacity: Annotated[
+        str | None, Option(help="Measured LPS to use in the simulation.", show_default="what is needed")
+    ] = None,
+    like: Annotated[
+        str | None,
+        Option(help="Simulate this measured configuration: its capacity, and what it answers when overloaded."),
+    ] = None,
     form: Annotated[Literal["text", "markdown", "csv", "json"], FORMAT] = "text",
 ) -> None:
-    """Compute the leases per second that a site needs, what happens after an outage, and which servers suffice."""
+    """Compute the leases per second that a site needs, what happens after an outage, and which servers suffice.
+
+    For example:
+
+    dropline needs --clients 86400 --lease 24h
+
+    dropline needs --preset power-cut --recovery 5m --capacity 40
+
+    dropline needs --clients 350000 --lease 2h --boot 0.9 --boot-window 30m --utilisation 0.5
+    """
     from dropline.app import planner
 
     if preset == "list":
@@ -436,12 +580,23 @@ def needs(
 
 @app.command()
 def measure(
-    plan: Annotated[Path, Argument(metavar="PLAN")],
-    folder: Annotated[Path | None, Option(show_default="next to the plan, under its name")] = None,
-    into: Annotated[str | None, Option(metavar="HOME")] = None,
-    init: Annotated[str | None, Option("--init", metavar="NAME")] = None,
+    plan: Annotated[Path, Argument(metavar="PLAN", help="A plan.yaml; with --init, the folder for a new one.")],
+    folder: Annotated[
+        Path | None, Option(help="Where to write the campaign.", show_default="next to the plan, under its name")
+    ] = None,
+    into: Annotated[str | None, Option(help="Home in which to ingest and build at the end.", metavar="HOME")] = None,
+    init: Annotated[
+        str | None, Option("--init", help="Write a plan for kea, kea6 or powerdns.", metavar="NAME")
+    ] = None,
 ) -> None:
-    """Find capacities automatically: drive a generator to the limit, and repeat until the interval is narrow."""
+    """Find capacities automatically: drive a generator to the limit, and repeat until the interval is narrow.
+
+    The result is a campaign, ready to ingest. With --into, the dashboard of that home shows the progress. Ctrl-C stops
+    everything that was started; run the same command again to continue. Exit code 1 if time ran out before all runs
+    were done.
+
+    For example: dropline measure --init kea lab && dropline measure lab/plan.yaml --into data
+    """
     from dropline.measure.drive import measure as find
     from dropline.measure.plan import Plan, begin
     from dropline.measure.progress import shown
@@ -474,8 +629,14 @@ def measure(
 
 
 @app.command()
-def doctor(plan: Annotated[Path, Argument(exists=True, dir_okay=False)]) -> None:
-    """Check a plan and its machines for anything that would distort the figures, and how."""
+def doctor(plan: Annotated[Path, Argument(exists=True, dir_okay=False, help="A plan.yaml.")]) -> None:
+    """Check a plan and its machines for anything that would distort the figures, and how.
+
+    Checks where generator and server run, pinning, Kea's pools and leases, the CPU governor, socket buffers, the clock
+    and other load. Exit code 1 if it finds something. `measure` writes the same findings into the campaign.
+
+    For example: dropline doctor lab/plan.yaml
+    """
     from dropline.measure.doctor import examine
     from dropline.measure.plan import Plan
 
@@ -487,14 +648,30 @@ def doctor(plan: Annotated[Path, Argument(exists=True, dir_okay=False)]) -> None
 @app.command()
 def gate(
     context: Context,
-    baseline: Annotated[str, Option()],
-    fail_if: Annotated[str, Option(metavar="CONDITION")] = "slower by 3 %",
-    candidate: Annotated[str | None, Option(show_default="what was measured last")] = None,
-    goal: Annotated[str | None, Option(show_default="isc for DHCP, else permille")] = None,
-    junit: Annotated[Path | None, Option(metavar="FILE")] = None,
-    self_test: Annotated[bool, Option("--self-test")] = False,
+    baseline: Annotated[str, Option(help="The version or campaign to compare with.")],
+    fail_if: Annotated[str, Option(help="The drop that fails the gate.", metavar="CONDITION")] = "slower by 3 %",
+    candidate: Annotated[
+        str | None, Option(help="The version or campaign to judge.", show_default="what was measured last")
+    ] = None,
+    goal: Annotated[
+        str | None,
+        Option(help="Loss goal: ndr, permille, pdr, moj or isc.", show_default="isc for DHCP, else permille"),
+    ] = None,
+    junit: Annotated[Path | None, Option(help="Also write JUnit XML here.", metavar="FILE")] = None,
+    self_test: Annotated[
+        bool,
+        Option(
+            "--self-test", help="Compare the baseline with itself: how often does this test bed give a false alarm?"
+        ),
+    ] = False,
 ) -> None:
-    """Fail a release that is slower: compare every configuration with the same one of a baseline, in Markdown."""
+    """Fail a release that is slower: compare every configuration with the same one of a baseline, in Markdown.
+
+    Exit code 0: a drop that large is ruled out. 1: something is slower, and not by chance. 2: the runs do not decide;
+    the output says how many more you need, or what is missing.
+
+    For example: dropline gate --baseline 2.7.4 --fail-if "slower by 3 %" --junit gate.xml
+    """
     from dropline.app.warehouse import Warehouse
     from dropline.measure import gate as judging
 
@@ -516,7 +693,10 @@ def gate(
 
 @app.command()
 def status(context: Context) -> None:
-    """Show what is in the home: batches, campaigns, the last build, findings."""
+    """Show what is in the home: batches, campaigns, the last build, findings.
+
+    Also says whether the warehouse is behind the lake, that is, whether you need to `build`.
+    """
     from dropline.app.status import describe
 
     if context.obj.address:
