@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
@@ -18,6 +19,7 @@ from dropline.errors import DroplineError
 from dropline.expectations import Finding, check_lake, check_marts
 from dropline.expectations.catalogue import reason_of
 from dropline.expectations.gate import mark
+from dropline.expectations.suite import sql
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import counted
 from dropline.ingest.verification import damaged
@@ -35,32 +37,6 @@ _ADVICE: Final = {
     "lake": "Repair or remove these files and ingest them again.",
     "warehouse": "The models contradict themselves: report this with the rows above.",
 }
-_MEASURED: Final = "select count(*) from configurations where origin = 'measured'"
-_SEVERITIES: Final = """
-    select severity, count(*)
-    from quality_findings
-    anti join (select configuration_id from configurations where origin = 'published') using (configuration_id)
-    where subject <> 'figure'
-    group by severity
-    order by severity
-"""
-_BUILD_INFO: Final = """
-    create table build_info (
-        built_at timestamp not null,
-        dropline_version varchar not null,
-        dbt_version varchar not null,
-        duckdb_version varchar not null,
-        project_sha256 varchar not null,
-        lake_batches varchar[] not null
-    );
-    comment on table build_info is 'One row: when and from what this file was built.';
-    comment on column build_info.built_at is 'When the file was built, UTC.';
-    comment on column build_info.dropline_version is 'Version of Dropline that built the file.';
-    comment on column build_info.dbt_version is 'Version of dbt that compiled the models.';
-    comment on column build_info.duckdb_version is 'Version of DuckDB that wrote the file.';
-    comment on column build_info.project_sha256 is 'Digest of the models, seeds and suites that made it.';
-    comment on column build_info.lake_batches is 'Batches of the lake in the file, oldest first.';
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,19 +118,20 @@ def check(home: Home, *, progress: Progress = unseen) -> CheckReport:
     """Check lake and published warehouse against all expectations, without a build; raise if they are unreadable."""
     from dropline.expectations import validation
 
-    phases, places = _Phases(progress), (home.lake, home.quality)
+    seconds: dict[str, float] = {}
+    phase, places = partial(_phase, say=progress, seconds=seconds), (home.lake, home.quality)
     with publication.alone(home, progress), Lake(home.lake).reading():
         try:
             Lake.create(home.lake).lay_out(_places(home).lake)
-            with phases("lake gate"):
+            with phase("lake gate"):
                 lake = tuple(check_lake(*places, progress=progress, judge=validation.failed))
             marts = None
             if home.warehouse.exists():
-                with phases("marts gate"):
+                with phase("marts gate"):
                     marts = tuple(check_marts(home.warehouse, *places, progress=progress, judge=validation.failed))
         except (duckdb.Error, OSError) as error:
             raise DroplineError(f"The check stopped: {error}") from error
-    return CheckReport(lake, marts, phases.seconds)
+    return CheckReport(lake, marts, seconds)
 
 
 def _places(home: Home) -> Places:
@@ -162,40 +139,36 @@ def _places(home: Home) -> Places:
 
 
 def _build(home: Home, work: Places, say: Progress) -> BuildReport:
-    phases, project = _Phases(say), _project_sha256()
+    seconds: dict[str, float] = {}
+    phase, project = partial(_phase, say=say, seconds=seconds), _project_sha256()
     lake = Lake.create(home.lake).lay_out(work.lake)
-    with phases("checksums"):
+    with phase("checksums"):
         _stop_if_damaged(home, lake)
-    with phases("lake gate"):
+    with phase("lake gate"):
         _stop_if_critical(home, "lake", check_lake(work.lake, home.quality, progress=say))
-    with phases("models"):
+    with phase("models"):
         if failures := transform.run(PROJECT, work, shown_rows=SHOWN_ROWS):
             raise DroplineError("\n".join(["What failed in dbt:", *failures, _unchanged(home)]))
-    with phases("marts gate"):
+    with phase("marts gate"):
         made = [datetime.now(UTC).replace(tzinfo=None), *map(version, ("dropline", "dbt-core")), duckdb.__version__]
         with duckdb.connect(str(work.database)) as connection:
-            connection.execute(_BUILD_INFO)
+            connection.execute(sql("build_info"))
             row = [*made, project, lake.batches()]
             connection.execute("insert into build_info values (?, ?, ?, ?, ?, ?)", row)
         found = check_marts(work.database, work.lake, home.quality, progress=say)
         _stop_if_critical(home, "warehouse", found)
-    with phases("publish"):
+    with phase("publish"):
         contents = _finish(work.database, found)
         publication.publish(work.database, home)
-    return BuildReport(home.warehouse, phases.seconds, *contents)
+    return BuildReport(home.warehouse, seconds, *contents)
 
 
-class _Phases:
-    def __init__(self, say: Progress) -> None:
-        self._say = say
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def __call__(self, name: str) -> Iterator[None]:
-        self._say(name)
-        began = time.perf_counter()
-        yield
-        self.seconds[name] = time.perf_counter() - began
+@contextmanager
+def _phase(name: str, say: Progress, seconds: dict[str, float]) -> Iterator[None]:
+    say(name)
+    began = time.perf_counter()
+    yield
+    seconds[name] = time.perf_counter() - began
 
 
 def _critical(findings: Sequence[Finding]) -> list[Finding]:
@@ -249,7 +222,9 @@ def _finish(database: Path, findings: Sequence[Finding]) -> tuple[dict[str, int]
         mark(connection, findings)
         names = connection.execute("select table_name from duckdb_tables() order by all").fetchall()
         tables = {name: connection.table(name).shape[0] for (name,) in names}
-        (measured,) = connection.execute(_MEASURED).fetchone() or (0,)
-        counts = dict(connection.execute(_SEVERITIES).fetchall())
+        (measured,) = connection.execute(
+            "select count(*) from configurations where origin = 'measured'"
+        ).fetchone() or (0,)
+        counts = dict(connection.execute(sql("severities")).fetchall())
         connection.execute("checkpoint")
     return tables, measured, counts

@@ -17,11 +17,6 @@ Compared = Callable[[str, list[str]], Mapping[str, Row]]
 
 WIDE: Final = 0.25  # share of the figure: the headline gives an interval that reaches further on either side
 VAGUE: Final = 2  # upper over lower end of a ratio: beyond it, give both ends instead of a point estimate
-CAUSES: Final = {
-    "receive_buffer_overrun": "the receive buffer overflowed",
-    "generator_limited": "the generator could not send more",
-    "server_restarted": "the server restarted",
-}
 _FRAMES: Final = re.compile("; ([^;]+ frames)")  # of a method: a figure in frames/s means nothing without them
 MOST_ALIKE: Final = 12  # results of a kind; beyond these, only the newest of each set-up counts
 MOST_CHANGED: Final = 3  # series named because their level changed
@@ -244,8 +239,8 @@ def at_first_step(rows: Sequence[Row]) -> str:
     failed = [row for row in rows if row["status"] == "exceeded_at_first_step"]
     if not failed:
         return ""
-    found = Counter(cause for row in failed for cause in row["findings"] if cause in CAUSES)
-    why = CAUSES[found.most_common(1)[0][0]] if found else "start the ramp lower"
+    found = Counter(cause for row in failed for cause in row["findings"] if cause in wording.CAUSES)
+    why = wording.CAUSES[found.most_common(1)[0][0]] if found else "start the ramp lower"
     return f"{wording.plural(len(failed), 'set-up')} already lost too much at the first step: {why}."
 
 
@@ -289,10 +284,7 @@ def _times(pairs: pd.DataFrame) -> str:
 def changes(verdicts: Iterable[str], noun: str = "set-up") -> str:
     """Return how many set-ups changed between versions: `2 set-ups slower, 5 without a clear difference`."""
     counts = Counter(verdicts)
-    texts = {each: each for each in ("slower", "probably slower", "faster", "probably faster")}
-    texts |= {"no evidence": "without a clear difference", "limits not reached": "with no limit reached"}
-    texts |= {"not testable": "not tested"}
-    said = [(counts[verdict], text) for verdict, text in texts.items() if counts[verdict]]
+    said = [(counts[verdict], text) for verdict, text in wording.CHANGED.items() if counts[verdict]]
     first = [f"{wording.plural(count, noun)} {text}" for count, text in said[:1]]
     return ", ".join([*first, *(f"{count} {text}" for count, text in said[1:])])
 

@@ -11,7 +11,7 @@ import json
 import math
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -436,35 +436,32 @@ def headline(found: Answer) -> list[str]:
     if not loads["needed_lps"]:
         return ["There is nothing to serve: give the number of clients."]
     parts = [f"{amount(loads[name])} {LOADS[name][0].lower()}" for name in PARTS if loads[name]]
-    allowed = ", and the allowances" if loads["needed_lps"] > loads["peak_lps"] else ""
-    when = "in the busiest minute" if loads["peak_lps"] > loads["steady_lps"] else "on average"
-    said = [f"You need {amount(loads['needed_lps'])} leases/s {when}: {', '.join(parts)}{allowed}."]
-    if loads["recovery_lps"] and (lasts_s := _recovery_s(found)) > found.inputs["recovery_s"]:
-        back = duration(60 * round(lasts_s / 60))
-        said.append(f"Clients without a lease come back over some {back}, however fast the server is.")
-    if not known:
-        return said
-    enough, unknown = (known.filter(pc.equal(known["meets"], each)) for each in ("yes", "unknown"))
-    own = enough.filter(pc.equal(enough["origin"], "measured"))
-    if not enough and unknown:
-        said.append(
-            f"None of {len(known)} known {found.protocol} configurations is sure to be fast enough. Of {len(unknown)} "
-            "it is not known: the range contains the need, or a ramp ended below it."
-        )
-    elif not enough:
-        closest = _least(known, "missing_lps")
-        said.append(
-            f"None of {len(known)} known {found.protocol} configurations is fast enough; the closest is "
-            f"{closest['configuration']}, {wording.number(closest['missing_lps'])} leases/s short."
-        )
-    else:
-        last = _least(own or enough, "headroom_ratio")
-        which = "The slowest of these that was measured here" if own else "The slowest of these"
-        said.append(
-            f"{len(enough)} of {len(known)} known {found.protocol} configurations are fast enough. {which} is "
-            f"{last['configuration']}, with {wording.factor(last['headroom_ratio'])} times the need."
-        )
-    return said
+    lasts_s = _recovery_s(found) if loads["recovery_lps"] else 0
+    back_s = 60 * round(lasts_s / 60) if lasts_s > found.inputs["recovery_s"] else None
+    counts: dict[str, Any] = {}
+    if known:
+        enough, unknown = (known.filter(pc.equal(known["meets"], each)) for each in ("yes", "unknown"))
+        own = enough.filter(pc.equal(enough["origin"], "measured"))
+        counts = {"all": len(known), "enough": len(enough), "unknown": len(unknown), "own": len(own)}
+        counts["closest"] = _least(known, "missing_lps")
+        counts["last"] = _least(own or enough, "headroom_ratio") if enough else None
+    return _said("headline", loads, parts, back_s, found, counts)
+
+
+@cache
+def _sentences() -> Any:
+    import jinja2
+
+    templates = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, autoescape=False)  # noqa: S701 - plain text
+    templates.filters |= {"amount": amount, "duration": duration, "number": wording.number, "factor": wording.factor}
+    templates.filters["count"] = "{:,.0f}".format
+    return templates.from_string(Path(__file__).with_name("plan.txt").read_text("utf-8")).module
+
+
+def _said(macro: str, *told: Any) -> list[str]:
+    """Return the sentences of a macro in plan.txt."""
+    parts = str(getattr(_sentences(), macro)(*told)).split("\n\n")
+    return [" ".join(part.split()) for part in parts if part.strip()]
 
 
 def _least(table: pa.Table, name: str) -> dict[str, Any]:
@@ -614,49 +611,16 @@ def _exported(rows: list[dict[str, Any]], form: str) -> str:
 
 def course_in_words(found: Answer) -> str:
     """Return the course after the event as a sentence."""
-    course, loads = found.course, found.loads
-    begin = f"With {amount(found.measured_lps)} measured leases/s"
-    if found.measured_lps == loads["needed_lps"]:
-        begin = f"With just the {amount(found.measured_lps)} leases/s needed,"
-    most, recovered = course.waiting.max(), course.recovered_s
-    gives = found.measured_lps * found.inputs["relay_ratio"] * found.inputs["ha_ratio"]
-    if most < 1 and course.repeated.sum() < 1:
-        # clients come at random: the busiest minute of a day, at most, for a count that scatters by its root
-        chance = loads["peak_lps"] + math.sqrt(math.log(1440) / 30 * loads["peak_lps"])
-        evenly = f" if requests come evenly; by chance, the busiest minute of a day asks for {amount(chance)} leases/s"
-        return f"{begin} nobody waits and nobody retries{'' if gives >= chance else evenly}."
-    end = f"all have a lease after {duration(recovered or 0)}"
-    if recovered is None:
-        end = f"not everybody has a lease after {duration(course.edges[-1])}"
-    elif not recovered:
-        end = "nobody is without a lease"
-    behind = f" That is less than the steady load of {amount(loads['steady_lps'])}: renewals keep waiting"
-    behind += "." if recovered is not None else f", and {course.without_lease[-1]:,.0f} clients end without a lease."
-    return (
-        f"{begin} {end}; at most {most:,.0f} clients wait, and "
-        f"{course.repeated.sum():,.0f} of {course.sent.sum():,.0f} requests are retries, up to "
-        f"{amount((course.repeated / (course.edges[1:] - course.edges[:-1])).max())} a second."
-        f"{behind if gives < loads['steady_lps'] else ''}"
-    )
+    peak_lps = found.loads["peak_lps"]
+    gives_lps = found.measured_lps * found.inputs["relay_ratio"] * found.inputs["ha_ratio"]
+    # clients come at random: the busiest minute of a day, at most, for a count that scatters by its root
+    chance_lps = peak_lps + math.sqrt(math.log(1440) / 30 * peak_lps)
+    return " ".join(_said("course", found.loads, found.course, found.measured_lps, gives_lps, chance_lps))
 
 
 def events_in_words(loads: Mapping[str, float]) -> list[str]:
     """Return when clients that missed T1 in an outage return, and when clients that came together come again."""
-    told = []
-    if loads["returning_lps"]:
-        told.append(
-            f"Clients past T1 return when their timers say so, however fast the server is: in the busiest minute, "
-            f"{duration(loads['busiest_after_s'])} after the outage, {amount(loads['returning_lps'])} leases/s on top "
-            f"of the steady {amount(loads['steady_lps'])}."
-        )
-    steady = loads["steady_lps"]
-    if loads["echo_lps"] > 0.1 * steady:  # else it is lost in the daily load
-        times = f", {amount(loads['echo_lps'] / steady)} times the steady load" if steady else ""
-        told.append(
-            f"Leases granted together are renewed together: after {duration(loads['t1_s'])}, and each T1 again, "
-            f"{amount(loads['echo_lps'])} leases/s{times}."
-        )
-    return told
+    return _said("events", loads)
 
 
 def amount(value: float) -> str:

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
+import duckdb
 
 from dropline.ingest import log
 from dropline.ingest.formats.text import unpack
@@ -13,8 +12,10 @@ from dropline.paths import Home
 
 MOST_LINES: Final = 2000  # on a page
 MOST_BYTES: Final = 8 * 1024 * 1024  # of text that is read
-_MOST_KEPT_BYTES: Final = 512 * 1024 * 1024  # of files stored together, read into memory at once
-_KEY: Final = ("campaign", "source_path", "sha256")
+_KEPT: Final = """
+    select content from read_parquet($file, hive_partitioning = false)
+    where campaign = $campaign and source_path = $source_path and sha256 = $source_sha256 and content is not null
+"""
 
 
 class Part(NamedTuple):
@@ -30,9 +31,10 @@ def kept(home: Home, trial: Mapping[str, Any]) -> bytes | None:
 
     `trial` has campaign, source_path, source_sha256 and batch; an earlier batch may hold the bytes.
     """
-    key = (trial["campaign"], trial["source_path"], trial["source_sha256"])
-    contents = (_content(file, key) for file in _where(home, str(trial["batch"])))
-    return next((content for content in contents if content is not None), None)
+    key = {name: trial[name] for name in ("campaign", "source_path", "source_sha256")}
+    with duckdb.connect(config={"threads": "1"}) as database:
+        found = (database.execute(_KEPT, key | {"file": str(file)}).fetchone() for file in _where(home, trial["batch"]))
+        return next((content for (content,) in filter(None, found)), None)
 
 
 def part(content: bytes, line: int | None) -> Part:
@@ -49,26 +51,3 @@ def _where(home: Home, batch: str) -> Iterator[Path]:
     for entry in sorted(entries, key=lambda each: (batch not in each.batches, each.batches[0] > batch)):
         if part := entry.files.get("raw_files"):
             yield home.lake / part.path
-
-
-def _content(file: Path, key: tuple[str, str, str]) -> bytes | None:
-    with pq.ParquetFile(file) as table:
-        for group in range(table.num_row_groups):
-            if not _may_hold(table.metadata.row_group(group), key):
-                continue
-            rows = table.read_row_group(group, columns=list(_KEY))
-            hits = [pc.equal(rows[name], value) for name, value in zip(_KEY, key, strict=True)]
-            place = pc.index(pc.and_(pc.and_(hits[0], hits[1]), hits[2]), True).as_py()
-            if place >= 0:
-                value: bytes | None = table.read_row_group(group, columns=["content"])["content"][place].as_py()
-                if value is not None:
-                    return value
-    return None
-
-
-def _may_hold(group: pq.RowGroupMetaData, key: tuple[str, str, str]) -> bool:
-    columns = {group.column(place).path_in_schema: group.column(place) for place in range(group.num_columns)}
-    if columns["content"].total_uncompressed_size > _MOST_KEPT_BYTES:
-        return False
-    known = [(columns[name].statistics, value) for name, value in zip(_KEY, key, strict=True)]
-    return all(each is None or not each.has_min_max or each.min <= value <= each.max for each, value in known)

@@ -49,11 +49,8 @@ def run(module: str, *arguments: str, given: bytes = b"", seconds: float) -> byt
     """Run a module of ours on `given` and return its output; at most `AT_ONCE` run at a time.
 
     The process calls the module's `ready()`, which calls `confine` and imports, then its `main(*arguments)`, with
-    `given` on standard input. It inherits nothing of our environment.
-
-    Raises:
-        Refused: the process exited with the code `REFUSED`.
-        TooMuch: it ran longer than `seconds`, hit a limit of `confine`, or waited longer than `WAIT_S` for its turn.
+    `given` on standard input. It inherits nothing of our environment. Raise Refused if the process exited with the code
+    `REFUSED`; TooMuch if it ran longer than `seconds`, hit a limit of `confine`, or waited longer than `WAIT_S`.
     """
     if not _TURNS.acquire(timeout=WAIT_S):
         raise TooMuch(f"{AT_ONCE} other requests are being processed; wait a few seconds and try again.")

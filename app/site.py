@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
@@ -16,7 +17,6 @@ import pandas as pd
 import pyarrow as pa
 from markdown_it import MarkdownIt
 from markupsafe import Markup
-from streamlit.testing.v1.element_tree import Node
 
 from dropline import report
 from dropline.app import auth, downloads, output_formats, wording
@@ -30,7 +30,6 @@ MOST_ROWS: Final = 500  # of a table on a page; its file has all rows
 MOST_SERIES: Final = 40
 DRAWING: Final = "vega.js"
 SECONDS: Final = 300
-_HEADINGS: Final = {"title": "h2", "header": "h3", "subheader": "h4"}
 _DIRECTIVE: Final = re.compile(r"(?<!\\):(?:[a-z-]+\[([^\]]*)\]|material/\w+:)")  # Streamlit's colours and icons
 _MARKDOWN: Final = MarkdownIt("commonmark", {"html": False})
 
@@ -45,7 +44,7 @@ class Page(NamedTuple):
 
 @dataclass
 class Writer:
-    """Write the contents of a view: text as HTML, charts and tables as Parquet files beside it."""
+    """What elements.html writes of a view besides its text: charts, and Parquet files of these and of tables."""
 
     folder: Path
     name: str
@@ -53,73 +52,34 @@ class Writer:
     written: int = 0
     charts: list[dict[str, Any]] = field(default_factory=list)
 
-    def html(self, node: Node) -> Markup:
-        """Return an element of the app with its children, without controls."""
-        drawn = _ELEMENTS.get(node.type)
-        if drawn:
-            return drawn(self, node)
-        children = getattr(node, "children", {}).values()
-        inside = Markup("").join(map(self.html, children))
-        if node.type == "popover":
-            return inside and Markup("<details><summary>SQL</summary>{}</details>").format(inside)
-        if inside and any(child.type == "column" for child in children):
-            return Markup('<div class="columns">{}</div>').format(inside)
-        return inside and Markup("<div>{}</div>").format(inside)
-
-    def heading(self, node: Any) -> Markup:
-        """Return a heading, one level below the app's."""
-        tag = Markup(_HEADINGS[node.type])  # noqa: S704 - ours
-        return Markup("<{0}>{1}</{0}>").format(tag, _markdown(node.value, _MARKDOWN.renderInline))
-
-    def view_title(self, node: Any) -> Markup:
-        """Return the heading of a view; a page may show a view several times."""
-        return Markup("<h2>{}</h2>").format(self.title) if self.title else self.heading(node)
-
-    def paragraph(self, node: Any) -> Markup:
-        """Return Markdown as HTML."""
-        return _markdown(node.value, _MARKDOWN.render)
-
-    def chart(self, node: Any) -> Markup:
-        """Return the placeholder of a chart, and write its data."""
+    def chart(self, node: Any) -> str:
+        """Note the specification of a chart, and return the file of its data."""
         spec = json.loads(node.proto.spec)
         frames = {each.name: pa.ipc.open_stream(each.data.data).read_pandas() for each in node.proto.datasets}
         spec["datasets"] = spec.get("datasets", {}) | {
             name: json.loads(frame.to_json(orient="records", date_format="iso")) for name, frame in frames.items()
         }
         self.charts.append(spec)
-        link = self._parquet(downloads.together(list(frames.values())))
-        place = Markup('<div class="chart" id="{}-{}"></div>').format(self.name, len(self.charts))
-        return Markup("<figure>{}<figcaption>{}</figcaption></figure>").format(place, link)
+        return self._parquet(downloads.together(list(frames.values())))
 
-    def table(self, node: Any) -> Markup:
-        """Return a table, with numbers formatted as in the app's sentences."""
+    def table(self, node: Any) -> dict[str, Any]:
+        """Return the contents of a table, with numbers formatted as in the app's sentences."""
         frame, settings = node.value, json.loads(node.proto.columns or "{}")
         names = [name for name in frame if not settings.get(name, {}).get("hidden")]
-        head = [settings.get(name, {}).get("label") or name for name in names]
-        rows = [[_cell(value) for value in row] for row in frame[names].head(MOST_ROWS).itertuples(index=False)]
-        numbers = [pd.api.types.is_numeric_dtype(frame[name]) for name in names]
-        link = self._parquet(frame)
-        told = f"The first {MOST_ROWS:,} of {len(frame):,} rows. " if len(frame) > MOST_ROWS else ""
-        return Markup(_template("table.html").render(head=head, rows=rows, numbers=numbers, link=link, told=told))  # noqa: S704 - escaped by the template
+        return {
+            "head": [settings.get(name, {}).get("label") or name for name in names],
+            "rows": [[_cell(value) for value in row] for row in frame[names].head(MOST_ROWS).itertuples(index=False)],
+            "numbers": [pd.api.types.is_numeric_dtype(frame[name]) for name in names],
+            "cut": f"The first {MOST_ROWS:,} of {len(frame):,} rows. " if len(frame) > MOST_ROWS else "",
+            "file": self._parquet(frame),
+        }
 
-    def _parquet(self, frame: pd.DataFrame) -> Markup:
+    def _parquet(self, frame: pd.DataFrame) -> str:
         self.written += 1
         name = f"{self.name}-{self.written}.parquet"
         data = output_formats.encoded(pa.Table.from_pandas(frame, preserve_index=False), "parquet")
         (self.folder / "data" / name).write_bytes(data)
-        return Markup('<a href="data/{0}" download>{0}</a>').format(name)
-
-
-_ELEMENTS: Final[dict[str, Callable[[Writer, Any], Markup]]] = {
-    **dict.fromkeys(_HEADINGS, Writer.heading),
-    "title": Writer.view_title,
-    **dict.fromkeys(("markdown", "caption", "info", "warning", "success"), Writer.paragraph),
-    "text": lambda _, node: Markup("<p>{}</p>").format(node.value),
-    "code": lambda _, node: Markup("<pre><code>{}</code></pre>").format(node.value),
-    "vega_lite_chart": Writer.chart,
-    "arrow_data_frame": Writer.table,
-    "dataframe": Writer.table,
-}
+        return name
 
 
 def publish(home: Home, folder: Path, say: Callable[[str], None] = print) -> None:
@@ -192,15 +152,21 @@ def _view(writer: Writer, view: str, address: dict[str, str]) -> Markup:
     if app.exception:
         raise DroplineError(f"the page {view} cannot be drawn: {app.exception[0].value}")
     writer.title = address.get("series") or address.get("tab") or ""
-    return writer.html(app.main)
+    module: Any = _template("elements.html").module
+    return Markup(module.element(app.main, writer))  # noqa: S704 - escaped by the template
 
 
 def _template(name: str) -> jinja2.Template:
     loader = jinja2.FileSystemLoader(HERE)
-    return jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined).get_template(name)
+    templates = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
+    templates.filters |= {
+        "inline": partial(_markdown, _MARKDOWN.renderInline),
+        "block": partial(_markdown, _MARKDOWN.render),
+    }
+    return templates.get_template(name)
 
 
-def _markdown(text: str, render: Callable[[str], str]) -> Markup:
+def _markdown(render: Callable[[str], str], text: str) -> Markup:
     return Markup(render(_DIRECTIVE.sub(r"\1", text)))  # noqa: S704 - without HTML of its own, by the options of the renderer
 
 

@@ -18,11 +18,6 @@ MOST_CHARACTERS: Final = 20_000
 _CUT: Final = b"cut"
 
 
-def prepare() -> None:
-    """Start a process for the next query in advance."""
-    sandbox.prepare(__name__)
-
-
 def ask(path: Path, text: str, seconds: float = SECONDS) -> Answer:
     """Answer one SELECT over the warehouse at `path`.
 

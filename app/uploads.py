@@ -37,11 +37,6 @@ _COMPUTED: Final = (
 Row = dict[str, Any]
 
 
-def prepare() -> None:
-    """Start a process for the next file in advance."""
-    sandbox.prepare(__name__)
-
-
 def explain(name: str, data: bytes) -> Row:
     """Return the kind of a file and its contents.
 

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from itertools import takewhile
-from typing import Any, Final
+from os.path import commonprefix
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -22,28 +22,23 @@ def capacities(table: pa.Table, labels: Mapping[str, str]) -> pd.DataFrame:
     """
     ends = "ci_low", "ci_high"
     rate = rates(table)
-    signs = _texts(table, wording.figure_sign, *wording.FIGURE_COLUMNS)
+    signs = texts(table, wording.figure_sign, *wording.FIGURE_COLUMNS)
     return table.to_pandas().assign(
-        label=_texts(table, lambda each: labels.get(each, each), "configuration_id"),
+        label=texts(table, lambda each: labels.get(each, each), "configuration_id"),
         name=lambda frame: frame["configuration"],
-        row=_texts(table, set_up, "protocol", "threading", "threads", "ha_mode"),
+        row=texts(table, set_up, "protocol", "threading", "threads", "ha_mode"),
         rate=rate.to_pandas(),
-        sign=_texts(table, wording.bound, "status", "qualifier"),
+        sign=texts(table, wording.bound, "status", "qualifier"),
         figure_sign=signs,
         shown=[*map(wording.rate, rate.to_pylist(), signs)],
-        interval=_texts(table, wording.capacity_range, *wording.RANGE_COLUMNS),
-        about=_texts(
+        interval=texts(table, wording.capacity_range, *wording.RANGE_COLUMNS),
+        about=texts(
             table, lambda best, *ends: wording.about(best, *ends) if best else best, "rate_interpolated", *ends
         ),
-        quality_shown=_texts(table, wording.quality, "quality"),
-        status_shown=_texts(table, lambda each: wording.STATUSES.get(each, each), "status"),
-        findings_shown=_texts(table, wording.findings, "findings"),
+        quality_shown=texts(table, wording.quality, "quality"),
+        status_shown=texts(table, lambda each: wording.STATUSES.get(each, each), "status"),
+        findings_shown=texts(table, wording.findings, "findings"),
     )
-
-
-def _texts(table: pa.Table, in_words: Callable[..., Any], *columns: str) -> list[Any]:
-    """Return what a function says of these columns, row by row; for text ten times as fast as from pandas."""
-    return [in_words(*each) for each in zip(*(table[name].to_pylist() for name in columns), strict=True)]
 
 
 def rates(table: pa.Table) -> pa.ChunkedArray:
@@ -67,16 +62,12 @@ def short(labels: Mapping[str, str], chosen: Sequence[str]) -> dict[str, str]:
     split = [labels[each].split() for each in chosen]
     if len(split) < 2:
         return {each: labels[each] for each in chosen}
-    begin, end = _shared(split), _shared([each[::-1] for each in split])
+    ways = split, [words[::-1] for words in split]
+    begin, end = (len(commonprefix(each)) for each in ways)  # noqa: RUF071 - of lists of words
     cut = [" ".join(each[begin : len(each) - end]) for each in split]
     # "64" of "64 B frames" has lost its unit
     useful = all(cut) and len({*cut}) == len(cut) and not any(each.startswith("(") or each.isdecimal() for each in cut)
     return {each: text if useful else labels[each] for each, text in zip(chosen, cut, strict=True)}
-
-
-def _shared(texts: Sequence[list[str]]) -> int:
-    """Return the number of leading words that all texts share: the first and the last in order share no others."""
-    return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(min(texts), max(texts), strict=False))))
 
 
 def what_differs(found: pd.DataFrame, facts: pa.Table) -> str:
@@ -134,26 +125,6 @@ def _fact(name: str, value: object) -> str:
     return str(value) or "none"
 
 
-# Headings of columns whose names do not say enough, or too much, for a reader.
-HEADINGS: Final = {
-    "label": "Configuration",
-    "rate_unit": "Unit",
-    "ha_mode": "HA",
-    "product_version": "Version",
-    "tool": "Generator",
-    "quality_shown": "Quality",
-    "findings_shown": "Findings",
-    "status_shown": "Meaning",
-    "interval": "Rate at the limit",
-}
-
-
-def headed(frame: pd.DataFrame, columns: str, **headings: str) -> pd.DataFrame:
-    """Return the columns named, in this order, under their headings: as given, of `HEADINGS`, or the names as text."""
-    known = HEADINGS | headings
-    return frame[columns.split()].rename(columns=lambda name: known.get(name, name.replace("_", " ").capitalize()))
-
-
 def bounded(pairs: pd.DataFrame) -> pd.DataFrame:
     """Return pairs with `sign`, and as ratio the end of the interval that is known where a ramp ended too soon.
 
@@ -167,6 +138,7 @@ def bounded(pairs: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def texts(frame: pd.DataFrame, in_words: Callable[..., Any], *columns: str) -> list[Any]:
-    """Return what a function says of these columns, row by row."""
-    return [in_words(*each) for each in zip(*(frame[name] for name in columns), strict=True)]
+def texts(rows: pa.Table | pd.DataFrame, in_words: Callable[..., Any], *columns: str) -> list[Any]:
+    """Return what a function says of these columns, row by row; of text ten times as fast from Arrow."""
+    lists = (rows[name].to_pylist() if isinstance(rows, pa.Table) else rows[name] for name in columns)
+    return [in_words(*each) for each in zip(*lists, strict=True)]

@@ -134,11 +134,8 @@ class Warehouse:
         """Answer one untrusted SELECT with at most so many rows and bytes, and `MOST_COLUMNS` columns.
 
         Unlike `query` refuse EXPLAIN (which can create what it analyses) and anything that reveals facts about the
-        machine: see app/sql_guard.py.
-
-        Raises:
-            QueryRefused: the text is something else, or DuckDB cannot answer it.
-            MemoryError: the answer does not fit into this process's memory.
+        machine: see app/sql_guard.py. Raise QueryRefused if the text is something else, or DuckDB cannot answer it;
+        MemoryError if the answer does not fit into this process's memory.
         """
         with self.database.cursor() as cursor:
             try:

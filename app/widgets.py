@@ -6,17 +6,19 @@ import re
 import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any, Final, Literal
 
 import pandas as pd
 import streamlit as st
+import yaml
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.column_types import ColumnConfig
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dropline.app import downloads, status, wording
 from dropline.app.charts import theme
-from dropline.app.queries import row
+from dropline.app.queries import loss_goals, row
 from dropline.app.warehouse import LIMITS, Identity, Warehouse, WarehouseError
 from dropline.paths import Home
 
@@ -30,7 +32,6 @@ MOST_OPTIONS: Final = 500  # of a list to choose from
 MISSING: Final = "-"
 BOUND_WIDTH: Final = 70  # pixels
 MIXED: Final = "%,.9g"  # no format rounds large numbers to whole ones and small ones to three digits
-VERDICT_WIDTH: Final = 150  # by itself a table cuts what is much longer than the rest
 BOUND_HELP: Final = "≥ at least this figure, < less than this figure, ≈ about this figure."
 ROW_PIXELS: Final = 35  # of a table
 FRAME_PIXELS: Final = 2  # around the rows of a table
@@ -38,6 +39,7 @@ MOST_PIXELS: Final = 400  # of a table that fits its rows, up to ten
 TOOLS_PIXELS: Final = 12  # between a field and a chart, whose tool bar overlaps the space above
 HEADER_PIXELS: Final = 44  # an answer of one line
 FIELD_PIXELS: Final = 68  # a field with its label
+_TABLES: Final = yaml.load(Path(__file__).with_name("tables.yml").read_text("utf-8"), yaml.CSafeLoader)
 TINT: Final = "background-color: rgba(230, 159, 0, 0.2)"
 
 
@@ -146,6 +148,18 @@ def choose_many(
     return st.multiselect(label, list(options), max_selections=most, placeholder=placeholder, wrap=True, **bound)
 
 
+def choose_goal(warehouse: Warehouse, key: str = "goal") -> str | None:
+    """Return the loss goal that the visitor chose; None, the default, means each unit's usual goal."""
+    known = loss_goals(warehouse)
+    dhcp, other = (loss_goals(warehouse, [unit])[0]["loss_limit"] for unit in ("leases/s", "queries/s"))
+    columns = ("loss_goal", "loss_limit", "loss_basis")
+    texts = {each["loss_goal"]: wording.loss_goal(*(each[name] for name in columns)) for each in known}
+    usual = {"usual": f"usual: DHCP {100 * dhcp:g} %, others {100 * other:g} %"}
+    with reserved(FIELD_PIXELS):
+        chosen = choose_one("Loss goal", key, usual | texts)
+    return None if chosen == "usual" else chosen
+
+
 def _of_id(asked: str, options: Collection[str]) -> str | None:
     """Return the only option that begins with an id, as SQL shows it or at least `ID_LENGTH` characters of it."""
     found = [each for each in options if each.startswith(asked)] if _ID.fullmatch(asked) else []
@@ -181,10 +195,10 @@ def show_tabs(drawn: Mapping[str, Callable[[], None]], default: str | None = Non
                 draw()
 
 
-def reserved(pixels: int, *, horizontal: bool = False) -> DeltaGenerator:
+def reserved(pixels: int) -> DeltaGenerator:
     """Return a container of this minimum height even while empty, so that nothing below jumps."""
     row = st.container(horizontal=True, horizontal_alignment="right", gap=None)  # the space stays where it is
-    held = row.container(horizontal=horizontal)
+    held = row.container()
     row.container(width=1).space(pixels)
     return held
 
@@ -261,41 +275,78 @@ def went_back() -> bool:
     return context is not None and context.is_history_navigation
 
 
-def choose_row(rows: pd.DataFrame, ids: Sequence[str], name: str, **shown: Any) -> int | None:
+def declared(name: str, rows: pd.DataFrame, told: Mapping[str, str] | None = None, **shown: Any) -> Any:
+    """Show rows as the table of this name in tables.yml, as `table`; `bounds` are by column here.
+
+    `told` fills in what its texts leave open. Of its columns, those that the rows have are shown.
+    """
+    known = _TABLES[name]
+    words = told or {}
+    settings = {column: each for column, each in known["columns"].items() if column in rows}
+    named = {column: each.format(**words) for column, each in headings(name).items() if column in settings}
+    config = {named[column]: _settings(each, words) for column, each in settings.items() if isinstance(each, dict)}
+    rows = rows[[*named]].rename(columns=named)
+    rows = rows.dropna(axis="columns", how="all") if known.get("drops_empty") else rows
+    bounds = {named[column]: list(signs) for column, signs in shown.pop("bounds", {}).items() if named[column] in rows}
+    usual = {"key": name, "height": known.get("height", "auto")}
+    return table(rows, alt=known["alt"].format(**words), bounds=bounds, config=config, **usual | shown)
+
+
+def headings(name: str) -> dict[str, str]:
+    """Return the headings of a table in tables.yml by column; where it has none, the column's name as text."""
+    columns: dict[str, Any] = _TABLES[name]["columns"]
+    told = {column: each.get("heading") if isinstance(each, dict) else each for column, each in columns.items()}
+    return {column: each or column.replace("_", " ").capitalize() for column, each in told.items()}
+
+
+def _settings(told: Mapping[str, Any], words: Mapping[str, str]) -> ColumnConfig:
+    """Return Streamlit's settings of a column: a text has a width, a number and a time have a format."""
+    shown = {name: told[name].format(**words) for name in ("help", "label") if name in told}
+    if "text" in told:
+        return st.column_config.TextColumn(width=told["text"], **shown)
+    if "time" in told:
+        return st.column_config.DatetimeColumn(format=told["time"], timezone="UTC", **shown)
+    return st.column_config.NumberColumn(format=told["number"] and told["number"].format(**words), **shown)
+
+
+def choose_row(name: str, rows: pd.DataFrame, told: Mapping[str, str] | None = None) -> int | None:
     """Show rows to choose one from, and return its position; else like `choose_rows`."""
-    chosen = choose_rows(rows, ids, name, "single-row", **shown)
+    chosen = choose_rows(name, rows, told, mode="single-row")
     return chosen[0] if chosen else None
 
 
 def choose_rows(
-    rows: pd.DataFrame,
-    ids: Sequence[str],
     name: str,
+    rows: pd.DataFrame,
+    told: Mapping[str, str] | None = None,
     mode: Literal["single-row", "multi-row"] = "multi-row",
     **shown: Any,
 ) -> list[int]:
-    """Show rows to choose any from as `table` with `shown`, and return their positions in order.
+    """Show rows to choose any from as `declared`, and return their positions in order.
 
-    `ids` are the keys of the rows; the URL parameter `name` holds the starts of those chosen.
+    The URL parameter that the table names holds the starts of the ids of those chosen.
     """
-    asked = tuple(filter(None, st.query_params.get_all(name)))
+    ids, parameter = list(rows[_TABLES[name]["id"]]), _TABLES[name]["address"]
+    asked = tuple(filter(None, st.query_params.get_all(parameter)))
     places = [place for place, each in enumerate(ids) if asked and each.startswith(asked)]
-    times_back = st.session_state.get(f"{name}-back", 0) + went_back()
-    st.session_state[f"{name}-back"] = times_back
-    picked = table(
+    times_back = st.session_state.get(f"{parameter}-back", 0) + went_back()
+    st.session_state[f"{parameter}-back"] = times_back
+    picked = declared(
+        name,
         rows,
+        told,
         on_select="rerun",
         selection_mode=mode,
         selection_default={"selection": {"rows": places if mode == "multi-row" else places[:1]}},
         # other rows need a new widget, as positions would refer to other rows; so do choices after Back
-        key=f"{name}-{zlib.crc32(' '.join(ids).encode())}-{times_back}",
+        key=f"{parameter}-{zlib.crc32(' '.join(ids).encode())}-{times_back}",
         **shown,
     )
     chosen = sorted(place for place in picked.selection.rows if place < len(ids))
     if chosen:
-        st.query_params[name] = [ids[place][:ID_LENGTH] for place in chosen]
-    elif name in st.query_params:
-        del st.query_params[name]
+        st.query_params[parameter] = [ids[place][:ID_LENGTH] for place in chosen]
+    elif parameter in st.query_params:
+        del st.query_params[parameter]
     return chosen
 
 

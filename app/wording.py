@@ -33,6 +33,12 @@ BEGINNINGS: Final[dict[str, str]] = _TABLES["BEGINNINGS"]
 LOSSES: Final[dict[str, str]] = _TABLES["LOSSES"]
 CLAIMED: Final[dict[str, str]] = _TABLES["CLAIMED"]
 ORDERS: Final[dict[bool, str]] = _TABLES["ORDERS"]
+FILTERS: Final[dict[str, str]] = _TABLES["FILTERS"]
+COMPARED: Final[dict[str, str]] = _TABLES["COMPARED"]
+CAUSES: Final[dict[str, str]] = _TABLES["CAUSES"]
+CHANGED: Final[dict[str, str]] = _TABLES["CHANGED"]
+REPORTED: Final[dict[str, str]] = _TABLES["REPORTED"]
+TOLD: Final[dict[str, str]] = _TABLES["TOLD"]
 WATCHED: Final[dict[str, tuple[str, str]]] = {metric: tuple(told) for metric, told in _TABLES["WATCHED"].items()}
 
 UP: Final = {"≥", ">"}

@@ -4,26 +4,13 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
+import jinja2
 import yaml
 
 ROOT: Final = Path(__file__).parent.parent
 _DOC: Final = re.compile(r"\{% docs (\w+) %\}(.*?)\{% enddocs %\}", re.DOTALL)
 _DOC_CALL: Final = re.compile(r"\{\{ doc\('(\w+)'\) \}\}")
 _REF: Final = re.compile(r"ref\('(\w+)'\)")
-
-_HEAD: Final = """\
-# Data dictionary
-
-Every table of the warehouse, in alphabetical order. The database describes itself, too (`select table_name, comment
-from duckdb_tables()`, `select column_name, comment from duckdb_columns()`). The SQL functions have [their own
-page](sql-functions.md). The single row of `build_info` says when the file was built, and from what.
-
-A *key* is unique; *→* names the table whose key a column refers to. A column that is not *never null* is null where the
-value is not known or does not apply, never 0. Names end in their unit: `_s` seconds, `_ms` milliseconds, `_bytes`
-bytes, `_ratio` a share from 0 to 1, or one value over another. A `rate` is per second; `rate_unit` says of what.
-
-This page is written by `python -m docs.dictionary`.
-"""
 
 
 def page() -> str:
@@ -33,8 +20,10 @@ def page() -> str:
     """
     marts = [model for file in (ROOT / "models" / "marts").glob("*.yml") for model in _described(file)["models"]]
     tables = sorted([*marts, *_published_seeds()], key=lambda table: str(table["name"]))
-    index = [f"| [`{table['name']}`](#{table['name']}) | {_grain(table)} |" for table in tables]
-    return "\n".join([_HEAD, "| table | one row per |", "|---|---|", *index, *map(_section, tables)])
+    templates = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, autoescape=False)  # noqa: S701 - Markdown
+    templates.filters |= {"grain": _grain, "one_line": _one_line}
+    text = Path(__file__).with_suffix(".txt").read_text("utf-8")
+    return templates.from_string(text).render(tables=tables, rules=_rules).rstrip()
 
 
 def _published_seeds() -> list[dict[str, Any]]:
@@ -53,23 +42,8 @@ def _quoted(text: str) -> str:
     return _one_line(text).replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _grain(table: dict[str, Any]) -> str:
-    return re.split(r"[:;.]\s", _one_line(table["description"]) + " ", maxsplit=1)[0].removeprefix("One row per ")
-
-
-def _section(table: dict[str, Any]) -> str:
-    lines = [f"\n## {table['name']}\n", _one_line(table["description"])]
-    for test in table.get("data_tests", []):
-        if "unique_together" in test:
-            columns = test["unique_together"]["arguments"]["columns"]
-            lines.append(f"\nKey: {', '.join(f'`{column}`' for column in columns)}.")
-    lines += ["\n| column | type | meaning |", "|---|---|---|"]
-    types = table.get("config", {}).get("column_types", {})
-    for column in table["columns"]:
-        kind = column.get("data_type") or types[column["name"]]
-        meaning = _one_line(column["description"]).replace("|", "\\|")
-        lines.append(f"| `{column['name']}` | {', '.join([kind, *_rules(column)])} | {meaning} |")
-    return "\n".join(lines)
+def _grain(description: str) -> str:
+    return re.split(r"[:;.]\s", _one_line(description) + " ", maxsplit=1)[0].removeprefix("One row per ")
 
 
 def _rules(column: dict[str, Any]) -> list[str]:

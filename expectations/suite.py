@@ -79,14 +79,14 @@ def fingerprint(suites: Iterable[Suite]) -> str:
 # The queries read several batches at a time. Each row belongs to one `batch` and is joined to rows of that batch only,
 # as a trial may be in several. They also read `known_hosts` (host_id, nic_speed_mbps, cpu_threads).
 LAKE: Final[tuple[Suite, ...]] = (
-    *(suite("lake/trials"), suite("lake/exchanges"), suite("lake/intervals", origins="trials")),
-    *(suite("lake/observations"), suite("lake/cpu"), suite("lake/hosts"), suite("lake/server_configs")),
-    *(suite("lake/raw_files"), suite("lake/rejects"), suite("lake/campaigns"), suite("lake/figures")),
+    *map(suite, ("lake/trials", "lake/exchanges")),
+    suite("lake/intervals", origins="trials"),
+    *map(suite, ("lake/observations", "lake/cpu", "lake/hosts", "lake/server_configs", "lake/raw_files")),
+    *map(suite, ("lake/rejects", "lake/campaigns", "lake/figures")),
 )
 # The queries read the tables of a warehouse and the current rows of the lake that it was built from: `lake_trials`
 # (trial_id) and `lake_findings` (finding, severity, trial_id).
 MARTS: Final[tuple[Suite, ...]] = (
-    *(suite("marts/trials"), suite("marts/copies"), suite("marts/trial_counters"), suite("marts/configurations")),
-    *(suite("marts/run_steps"), suite("marts/capacity"), suite("marts/leases_per_second"), suite("marts/ratios")),
-    suite("marts/published_figures"),
+    *map(suite, ("marts/trials", "marts/copies", "marts/trial_counters", "marts/configurations", "marts/run_steps")),
+    *map(suite, ("marts/capacity", "marts/leases_per_second", "marts/ratios", "marts/published_figures")),
 )

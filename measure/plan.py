@@ -38,12 +38,10 @@ class Generator(_Strict):
     """The load generator, and the host it runs on."""
 
     tool: Literal["perfdhcp", "dnsperf", "dnsblast"]
-    target: Words = Field(description="Address of the server, or what the tool takes instead.")
+    target: Words  # address of the server, or what the tool takes instead
     arguments: tuple[Words, ...] = ()
-    prefix: str = Field(
-        "", max_length=1000, description="Words before the command, such as `ip netns exec clients` or `taskset`."
-    )
-    host: Words | None = Field(default=None, description="Host to run it on, by ssh; default: this machine.")
+    prefix: Annotated[str, Field(max_length=1000)] = ""  # words before the command, such as `ip netns exec clients`
+    host: Words | None = None  # host to run it on, by ssh; default: this machine
 
     @model_validator(mode="after")
     def _has_only_what_it_takes(self) -> Self:
@@ -55,15 +53,13 @@ class Generator(_Strict):
 class Server(_Strict):
     """Shell commands around a run, each with a time limit; `{folder}` is the folder of the configuration's files."""
 
-    host: Words | None = Field(default=None, description="Host to run them on, by ssh; default: this machine.")
-    serve: Command | None = Field(default=None, description="The server in the foreground; stopped after the run.")
-    start: Command | None = Field(default=None, description="Starts the server and returns; before each run.")
-    ready: Command | None = Field(default=None, description="Succeeds once the server answers; default: a short trial.")
-    reset: Command | None = Field(default=None, description="Before each trial: removes leases, cools or warms caches.")
-    counters: Command | None = Field(
-        default=None, description="Prints the server's counters; runs before and after each trial."
-    )
-    stop: Command | None = Field(default=None, description="After each run, and before the first.")
+    host: Words | None = None  # host to run them on, by ssh; default: this machine
+    serve: Command | None = None  # the server in the foreground; stopped after the run
+    start: Command | None = None  # starts the server and returns; before each run
+    ready: Command | None = None  # succeeds once the server answers; default: a short trial
+    reset: Command | None = None  # before each trial: removes leases, cools or warms caches
+    counters: Command | None = None  # prints the server's counters; runs before and after each trial
+    stop: Command | None = None  # after each run, and before the first
     limit_s: Seconds = 60.0
 
 
@@ -85,9 +81,7 @@ class Runs(_Strict):
 
     at_least: Annotated[int, Field(ge=1, le=1000)] = 5
     at_most: Annotated[int, Field(ge=1, le=1000)] = 15
-    width: Annotated[float, Field(gt=0, lt=1)] = Field(
-        default=0.05, description="Wanted width of the 95 % interval, as a share of the rate."
-    )
+    width: Annotated[float, Field(gt=0, lt=1)] = 0.05  # wanted of the 95 % interval, as a share of the rate
 
     @model_validator(mode="after")
     def _rises(self) -> Self:
@@ -100,7 +94,7 @@ class Configuration(_Strict):
     """A configuration to compare; its settings override those of the plan."""
 
     defaults: Defaults = Defaults()  # type: ignore[valid-type]
-    files: tuple[Words, ...] = Field(default=(), description="The server's configuration files, relative to the plan.")
+    files: tuple[Words, ...] = ()  # the server's configuration files, relative to the plan
     server: Server = Server()
 
 
@@ -110,30 +104,20 @@ class Plan(_Strict):
     campaign: Slug
     title: Text | None = None
     generator: Generator
-    goals: Annotated[tuple[Words, ...], Field(min_length=1)] | None = Field(
-        default=None, description="Default: isc for perfdhcp, permille for DNS."
-    )
+    goals: Annotated[tuple[Words, ...], Field(min_length=1)] | None = None  # isc for perfdhcp, permille for DNS
     rates: Rates
     trial_s: Annotated[float, Field(ge=1, le=3600)] = 10.0
     warm_up_s: Annotated[float, Field(ge=0, le=3600)] = 3.0
     pause_s: Annotated[float, Field(ge=0, le=3600)] = 1.0
-    bracket: Annotated[float, Field(gt=0, lt=1)] | None = Field(
-        default=None,
-        description="Bracket at which a run stops, as a share of the rate; default: the wanted width, at most 5 %.",
-    )
+    # at which a run stops, as a share of the rate; default: the wanted width, at most 5 %
+    bracket: Annotated[float, Field(gt=0, lt=1)] | None = None
     runs: Runs = Runs()
     order: Literal["in turn", "shuffled"] = "in turn"
     seed: int = 1
-    within_s: Annotated[float, Field(gt=0)] | None = Field(
-        default=None, description="Time limit for one call, seconds."
-    )
+    within_s: Annotated[float, Field(gt=0)] | None = None  # time limit for one call
     method: Method = Method()
-    set_up: Command | None = Field(
-        default=None, description="Runs once before everything else, e.g. to create a network."
-    )
-    tear_down: Command | None = Field(
-        default=None, description="Runs once at the end, even after a failure, and before `set_up`."
-    )
+    set_up: Command | None = None  # runs once before everything else, e.g. to create a network
+    tear_down: Command | None = None  # runs once at the end, even after a failure, and before `set_up`
     defaults: Defaults = Defaults()  # type: ignore[valid-type]
     server: Server = Server()
     configurations: Annotated[dict[Slug, Configuration], Field(min_length=1, max_length=100)]

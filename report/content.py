@@ -10,7 +10,6 @@ from dropline.report import capacities, comparisons, curves
 from dropline.report.scope import Row, Scope, chosen, grouped, printable, web
 from dropline.report.sections import Cell, Report, Section, Table, text
 
-MACHINE_UNITS: Final = {"memory_bytes": "memory", "cpu_mhz": "cpu clock, MHz", "nic_speed_mbps": "nic speed, Mbit/s"}
 METHOD: Final = Path(__file__).with_name("method.txt")
 
 
@@ -108,7 +107,7 @@ def _method(scope: Scope, figures: Sequence[Row]) -> Section:
 def _machine(host: Row) -> Table:
     facts = {name: value for name, value in host.items() if value not in (None, [])}
     caption = f"Machine {facts.pop('name')} ({facts.pop('campaigns')})"
-    texts = {MACHINE_UNITS.get(name, name.replace("_", " ")): _fact(name, value) for name, value in facts.items()}
+    texts = {wording.REPORTED.get(name, name.replace("_", " ")): _fact(name, value) for name, value in facts.items()}
     return Table.of(caption, ({"Fact": name, "Value": value} for name, value in texts.items()))
 
 

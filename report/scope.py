@@ -9,22 +9,13 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from dropline.app import output_formats, queries
+from dropline.app import output_formats, queries, wording
 from dropline.app.warehouse import Warehouse
 from dropline.errors import DroplineError
 from dropline.report.sections import Cell, Table
 
 Row = dict[str, Any]
 _QUERIES: Final = Path(__file__).parent / "queries"
-_TITLES: Final = {
-    "drop_time_s": "Drop time, s",
-    "ha_role": "HA role",
-    "offered_rate": "Offered, queries/s",
-    "packet_queue_size": "Queue, packets",
-    "ratio_printed": "Printed",
-    "ratio_true": "True",
-    "valid_lifetime_s": "Lease time, s",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +36,10 @@ class Scope:
     def tables(self, caption: str, name: str) -> tuple[Table, ...]:
         """Return the table of the rows of queries/<name>.sql, if any; its column `configuration` holds ids."""
         rows = [
-            {_TITLES.get(column) or column.replace("_", " ").capitalize(): value for column, value in row.items()}
+            {
+                wording.REPORTED.get(column) or column.replace("_", " ").capitalize(): value
+                for column, value in row.items()
+            }
             for row in self.rows(name)
         ]
         for row in rows:

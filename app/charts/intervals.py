@@ -1,4 +1,4 @@
-"""Charts of a trial second by second: sent, answered and lost per exchange."""
+"""Charts of a trial second by second: sent, answered and lost per exchange, and telemetry by kind of metric."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -6,11 +6,14 @@ from typing import Any, Final
 import altair as alt
 import pandas as pd
 
+from dropline.app import wording
 from dropline.app.charts import theme
 
 REQUIRED: Final = ("t_s", "exchange", "series", "packets_per_s")
-_FEW: Final = 120  # up to this number of values draw a point for each
-_HEIGHT: Final = 250  # pixels
+READINGS: Final = ("t_s", "name", "value")
+_FEW, _FEW_READINGS = 120, 250  # up to this number of values draw a point for each
+_HEIGHT, _PANEL_HEIGHT = 250, 150  # pixels, with title and axis
+_LEGEND: Final = 30
 
 
 def second_by_second(intervals: pd.DataFrame, span_s: Sequence[float], pauses: pd.DataFrame) -> alt.LayerChart:
@@ -32,6 +35,32 @@ def second_by_second(intervals: pd.DataFrame, span_s: Sequence[float], pauses: p
         detail += "; shaded: fewer than half as many answers as in the median second"
     layers = [*shades(pauses), lines, *_where_loss_begins(intervals)]
     return theme.titled(layers, _finding(intervals, pauses), detail, _HEIGHT)
+
+
+def over_time(
+    readings: pd.DataFrame, panel: str, span_s: Sequence[float], pauses: pd.DataFrame | None = None
+) -> alt.LayerChart:
+    """Draw the readings of one panel over `span_s`, the first and last second of all panels.
+
+    `readings` has the columns of `READINGS`: seconds since the start of the trial, name of the metric, value. `panel`
+    is kind and unit of the metrics; `pauses` has begin_s and end_s of the shaded periods.
+    """
+    readings = readings.loc[:, list(READINGS)]
+    names = list(dict.fromkeys(readings["name"]))
+    legend = alt.Legend(orient="top", title=None, symbolType="stroke", symbolSize=300) if len(names) > 1 else None
+    base = alt.Chart(readings)
+    are_events = readings["value"].nunique() == 1  # single events: draw no line between them
+    points = alt.OverlayMarkDef(size=20) if len(readings) < _FEW_READINGS else False
+    marked = base.mark_point(filled=True, size=50) if are_events else base.mark_line(strokeWidth=1.8, point=points)
+    lines = marked.encode(
+        x=time_axis(span_s),
+        y=alt.Y("value:Q", title=None, scale=alt.Scale(zero=True), axis=theme.value_axis(ticks=3)),
+        color=alt.Color("name:N", scale=theme.in_turn(names), legend=legend),
+        tooltip=theme.tips(name=panel, t_s=("Second", ".2f"), value=("Value", ",.4~g")),
+    )
+    finding = _finding_of_panel(readings, panel, are_events)
+    height = _PANEL_HEIGHT + (_LEGEND if legend else 0)
+    return theme.titled([*shades(pauses), lines], finding, f"n = {len(readings):,} readings", height)
 
 
 def pauses(intervals: pd.DataFrame) -> pd.DataFrame:
@@ -94,3 +123,11 @@ def _finding(intervals: pd.DataFrame, pauses: pd.DataFrame) -> str:
         f"{exchange}: the loss begins in second {drops['t_s'].min():.0f}; the worst is "
         f"{worst['packets_per_s']:,.0f} packets/s in second {worst['t_s']:.0f}{dips}"
     )
+
+
+def _finding_of_panel(readings: pd.DataFrame, panel: str, are_events: bool) -> str:
+    if are_events:
+        return f"{panel}: {len(readings)}, from {readings['t_s'].min():.1f} to {readings['t_s'].max():.1f} s"
+    worst = readings.loc[readings["value"].idxmax()]
+    which = f", {worst['name']}" if worst["name"] else ""
+    return f"{panel}{which}: at most {wording.number(worst['value'])} at {worst['t_s']:.1f} s"

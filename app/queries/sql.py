@@ -1,7 +1,6 @@
 """Example queries, tables, columns and functions for the SQL page, with their descriptions."""
 
 import re
-from collections import defaultdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,15 +26,6 @@ def schema(warehouse: Warehouse) -> dict[str, Any]:
     A column is name, type and comment; a function is its call, its comment, whether it belongs in FROM, and whether it
     is the warehouse's own.
     """
-    columns: dict[str, list[list[str]]] = defaultdict(list)
-    for row in warehouse.query(text("sql_columns")).to_pylist():
-        columns[row["table_name"]].append([row["column_name"], row["data_type"], row["comment"]])
-    tables = {
-        row["table_name"]: {"comment": " ".join((row["comment"] or "").split()), "columns": columns[row["table_name"]]}
-        for row in warehouse.query(text("sql_tables")).to_pylist()
-    }
+    tables = {row.pop("table_name"): row for row in warehouse.query(text("sql_tables")).to_pylist()}
     functions = warehouse.query(text("sql_functions")).to_pylist()
-    return {
-        "tables": tables,
-        "functions": [[row["call"], row["comment"], row["is_table"], row["is_own"]] for row in functions],
-    }
+    return {"tables": tables, "functions": [list(each.values()) for each in functions]}

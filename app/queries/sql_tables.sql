@@ -1,5 +1,8 @@
+-- The tables and views of the warehouse, each with its columns as name, type and comment.
 with
+
 everything as (
+
     select
         table_name,
         comment
@@ -10,10 +13,24 @@ everything as (
         comment
     from duckdb_views()
     where not internal
+
+),
+
+columns_of as (
+
+    select
+        table_name,
+        list([column_name, lower(data_type), comment] order by column_index) as named
+    from duckdb_columns()
+    where not internal and database_name = 'warehouse'
+    group by table_name
+
 )
 
 select
-    table_name,
-    comment
+    everything.table_name,
+    trim(regexp_replace(coalesce(everything.comment, ''), '\s+', ' ', 'g')) as comment,
+    columns_of.named as columns
 from everything
-order by table_name
+left join columns_of on everything.table_name = columns_of.table_name
+order by everything.table_name

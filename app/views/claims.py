@@ -12,8 +12,6 @@ from dropline.app import links, queries, query_log, view_tables, widgets, wordin
 from dropline.app.charts import counts
 from dropline.app.warehouse import Warehouse
 
-VERDICTS = {"verdict": "Rule", "reviewed_verdict": "Maintainers"}
-
 
 def main() -> None:
     """Draw the page."""
@@ -25,16 +23,12 @@ def main() -> None:
         st.info("This warehouse has no claims: it was built without the published figures. Type `dropline build`.")
         return
     answer = widgets.reserved(widgets.HEADER_PIXELS)
-    st.caption(
-        "What public sources say about performance, checked against their own figures. Rule: computed from the figures "
-        "alone; “about” and “up to” allow 10 %. Maintainers: people who also read the source. ▲ the figures give more "
-        "than is claimed, ▼ less; ◐ some cases agree; ≡ the claim restates its own numbers."
-    )
+    st.caption(wording.TOLD["claims"])
     is_differing = st.toggle("Only where rule and maintainers differ", key="differing", bind="query-params")
-    shown = claims[~_agree(claims)] if is_differing else claims
+    shown = claims[~claims["is_agreed"]] if is_differing else claims
     holding, open_ones = ((shown["verdict"] == each).sum() for each in ("holds", "not_checkable"))
     checked = f"{holding} of {len(shown) - open_ones} checkable claims hold"
-    agreed = f"rule and maintainers agree on {_agree(shown).sum()} of {len(shown)}"
+    agreed = f"rule and maintainers agree on {shown['is_agreed'].sum()} of {len(shown)}"
     answer.header(f"{checked}; {agreed}", anchor=False)
     times = shown["verdict"].value_counts()
     bars = [{"kind": text, "count": times[each]} for each, text in wording.CLAIM_VERDICTS.items() if each in times]
@@ -48,31 +42,11 @@ def main() -> None:
         _show_claim(warehouse, shown.iloc[place].to_dict())
 
 
-def _agree(claims: pd.DataFrame) -> pd.Series[bool]:
-    """Return per claim whether the maintainers agree with the rule, as docs/explanation/claims.md counts it."""
-    alike = {("holds", "holds_with_caveat"), ("overstated", "does_not_hold"), ("understated", "does_not_hold")}
-    pairs = zip(claims["verdict"], claims["reviewed_verdict"], strict=True)
-    return pd.Series([rule == review or (rule, review) in alike for rule, review in pairs], index=claims.index)
-
-
 def _choose_claim(claims: pd.DataFrame) -> int | None:
     rows = claims.to_dict("records")
     shown = {name: [of(row) for row in rows] for name, of in COMPUTED.items()}
-    shown |= {name: claims[name].map(wording.CLAIM_VERDICTS).tolist() for name in VERDICTS}
-    return widgets.choose_row(
-        view_tables.headed(
-            claims.assign(**shown),
-            f"claim_id statement {' '.join(COMPUTED)} {' '.join(VERDICTS)} source_title publisher",
-            claim_id="Claim",
-            source_title="Source",
-            **VERDICTS,
-        ),
-        list(claims["claim_id"]),
-        "claim",
-        alt="Claims with their verdicts; choose one to see its arithmetic and its figures",
-        config={"Statement": st.column_config.TextColumn(width="large")},
-        height=420,
-    )
+    shown |= {name: claims[name].map(wording.CLAIM_VERDICTS).tolist() for name in ("verdict", "reviewed_verdict")}
+    return widgets.choose_row("claims", claims.assign(**shown))
 
 
 def _claimed(claim: Mapping[str, Any]) -> str:
@@ -135,24 +109,14 @@ def _show_figures(warehouse: Warehouse, claim_id: str) -> None:
     if figures.empty:
         st.info("No published figure relates to this claim; the source gives its number in prose only.")
         return
-    widgets.table(
-        view_tables.headed(
-            figures.assign(
-                row=view_tables.texts(figures, view_tables.set_up, "protocol", "threading", "threads", "ha_mode"),
-                metric=figures["metric"].str.replace("_", " "),
-                quality_flag=figures["quality_flag"].str.replace("_", " "),
-            ),
-            "figure_id value unit product product_version backend row scenario scenario_detail metric quality_flag "
-            "location note",
-            figure_id="Figure",
-            row="Set-up",
-            scenario_detail="Test",
-            quality_flag="Flag",
-            location="Place",
-        ).dropna(axis="columns", how="all"),
-        alt="Published figures that the claim is compared with",
-        key="claim-figures",
-        bounds={"Value": [wording.bound(None, each) for each in figures["qualifier"]]},
+    widgets.declared(
+        "claim-figures",
+        figures.assign(
+            row=view_tables.texts(figures, view_tables.set_up, "protocol", "threading", "threads", "ha_mode"),
+            metric=figures["metric"].str.replace("_", " "),
+            quality_flag=figures["quality_flag"].str.replace("_", " "),
+        ),
+        bounds={"value": [wording.bound(None, each) for each in figures["qualifier"]]},
     )
     compared = list(dict.fromkeys(figures["configuration_id"].dropna()))
     first = f"first {links.MOST_COMPARED} of " if len(compared) > links.MOST_COMPARED else ""

@@ -362,34 +362,18 @@ def _show_evidence(warehouse: Warehouse, verdicts: pd.DataFrame, labels: Mapping
     verdicts = view_tables.bounded(verdicts)
     sides = list(zip(verdicts["configuration_id_a"], verdicts["configuration_id_b"], strict=True))
     in_turn = queries.are_in_turn(warehouse, sides)
-    st.caption(
-        "▲ ▼: real, even with all pairs shown taken into account (Holm, 5 %). △ ▽: probably real, by the pair's own "
-        f"interval. The ratio compares the rates at the limit, where both are known. {wording.drift(in_turn.values())}"
-    )
-    widgets.table(
-        view_tables.headed(
-            verdicts.assign(
-                rate_of=verdicts["configuration_id_a"].map(labels),
-                over=verdicts["configuration_id_b"].map(labels),
-                interval=view_tables.texts(verdicts, wording.factor_interval, "ci_low", "ci_high"),
-                verdict=verdicts["verdict"].map(wording.VERDICTS),
-                runs=view_tables.texts(verdicts, wording.numbers, "runs_a", "runs_b"),
-                measured=[wording.order(in_turn.get(each)) for each in sides],
-            ),
-            "rate_of over ratio interval verdict runs measured p_value p_value_holm",
-            over="over",
-            interval="95 % interval",
-            p_value="p",
-            p_value_holm="p (Holm)",
-        ).dropna(axis="columns", how="all"),
-        alt="Evidence for each pair: ratio, interval, verdict, p values",
-        bounds={"Ratio": list(verdicts["sign"])} if verdicts["sign"].any() else None,
-        key="evidence",
-        config={
-            "Ratio": st.column_config.NumberColumn(format="%.3g ×"),
-            "p": st.column_config.NumberColumn(format="%.2g"),
-            "p (Holm)": st.column_config.NumberColumn(format="%.2g", help="Adjusted for the number of pairs shown."),
-        },
+    st.caption(f"{wording.TOLD['evidence']} {wording.drift(in_turn.values())}")
+    widgets.declared(
+        "evidence",
+        verdicts.assign(
+            rate_of=verdicts["configuration_id_a"].map(labels),
+            over=verdicts["configuration_id_b"].map(labels),
+            interval=view_tables.texts(verdicts, wording.factor_interval, "ci_low", "ci_high"),
+            verdict=verdicts["verdict"].map(wording.VERDICTS),
+            runs=view_tables.texts(verdicts, wording.numbers, "runs_a", "runs_b"),
+            measured=[wording.order(in_turn.get(each)) for each in sides],
+        ),
+        bounds={"ratio": verdicts["sign"]} if verdicts["sign"].any() else {},
     )
 
 
@@ -402,23 +386,16 @@ def _show_differences(labels: Mapping[str, str], one: str, differing: Mapping[st
     if found.empty:
         st.success("No difference between the two is known.", icon=":material/balance:")
         return
-    widgets.table(
-        view_tables.headed(
-            found.assign(
-                grade=found["grade"].map(wording.ITEM_GRADES).mask(found["is_asked"], "what you compare"),
-                item=found["item"].mask(found["aspect"] == "configuration", found["item"].map(view_tables.in_words)),
-                value_a=found["value_a"].fillna(wording.NOT_STATED),
-                value_b=found["value_b"].fillna(wording.NOT_STATED),
-                why=found["why"].fillna(""),
-            ),
-            "grade aspect item value_a value_b why",
-            item="What",
-            value_a=labels[one],
-            value_b=labels[other],
-            why="Why it matters",
+    widgets.declared(
+        "fairness",
+        found.assign(
+            grade=found["grade"].map(wording.ITEM_GRADES).mask(found["is_asked"], "what you compare"),
+            item=found["item"].mask(found["aspect"] == "configuration", found["item"].map(view_tables.in_words)),
+            value_a=found["value_a"].fillna(wording.NOT_STATED),
+            value_b=found["value_b"].fillna(wording.NOT_STATED),
+            why=found["why"].fillna(""),
         ),
-        alt="Differences between the two: what you compare first, then the most serious",
-        key="fairness",
+        {"one": labels[one], "other": labels[other]},
         tinted=list((found["grade"] == "unfair") & ~found["is_asked"]),
     )
 

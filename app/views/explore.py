@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dropline.app import goals, headlines, links, queries, view_tables, widgets, wording
+from dropline.app import headlines, links, queries, view_tables, widgets, wording
 from dropline.app.queries import explore
 from dropline.app.warehouse import Warehouse
 
@@ -33,7 +33,7 @@ def main() -> None:
         told = "Finds set-ups with all of the words, and machines, campaigns and runs with that name."
         search = widgets.search("Search", "search", placeholder, bind="query-params", help=told)
     with right:
-        goal = goals.choose(warehouse)
+        goal = widgets.choose_goal(warehouse)
     known = explore.Configurations(warehouse, goal)
     _begin(known.values["origin"])
     chosen, below = _choose_facets(known.values)
@@ -117,21 +117,13 @@ def _choose_configurations(frame: pd.DataFrame, matches: int) -> list[int]:
     cut = f" (the table shows {len(frame):,})" if len(frame) < matches else ""
     st.markdown(f"**{wording.plural(matches, 'configuration')}**{cut}")
     return widgets.choose_rows(
-        view_tables.headed(
-            frame.assign(
-                interval=frame["interval"].where(frame["ci_low"].notna(), None),
-                within=view_tables.texts(frame, _within, "loss_goal", "loss_limit", "loss_basis"),
-                quality_shown=frame["quality_shown"].where(frame["quality"].notna(), None),
-            ),
-            "label rate rate_unit interval within runs quality_shown findings_shown status_shown protocol backend "
-            "threading threads ha_mode product product_version scenario testbed tool method origin campaign",
-            rate="Capacity",
-        ).dropna(axis="columns", how="all"),
-        list(frame["configuration_id"]),
-        "chosen",
-        alt="Configurations with their capacity; choose rows to compare them or to open their runs",
-        bounds={"Capacity": list(frame["figure_sign"])} if frame["rate"].notna().any() else None,
-        config={"Configuration": st.column_config.TextColumn(width=420)},
+        "configurations",
+        frame.assign(
+            interval=frame["interval"].where(frame["ci_low"].notna(), None),
+            within=view_tables.texts(frame, _within, "loss_goal", "loss_limit", "loss_basis"),
+            quality_shown=frame["quality_shown"].where(frame["quality"].notna(), None),
+        ),
+        bounds={"rate": frame["figure_sign"]},
     )
 
 

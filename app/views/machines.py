@@ -14,36 +14,13 @@ class Kind(NamedTuple):
     """Hosts or server configurations, which the page shows alike."""
 
     word: str
-    key: str  # id column
+    key: str  # of the choice, of the table of all, and of the text if there is none
     leaves: str  # query for every fact
-    without: str  # advice if there is none
 
 
-HOST = Kind(
-    "host",
-    "host_id",
-    "machines_leaves_of_hosts",
-    "None of your own machines is known. Put the output of `lscpu`, `dmidecode` and the like beside the results and "
-    "name it as machine facts in `campaign.yaml`, then type `dropline ingest FOLDER` and `dropline build`.",
-)
-SERVER = Kind(
-    "server configuration",
-    "server_config_id",
-    "machines_leaves_of_server_configurations",
-    "No server configuration has been read yet. Put `kea-dhcp4.conf` or `pdns.conf` beside the results, then type "
-    "`dropline ingest FOLDER` and `dropline build`.",
-)
-HARDWARE = {
-    "cpu_model": "Processor",
-    "cpu_sockets": "Sockets",
-    "cpu_cores": "Cores",
-    "cpu_threads": "Logical processors",
-    "cpu_mhz": "Clock",
-    "memory_bytes": "Memory",
-    "nic_model": "Network",
-    "nic_speed_mbps": "Network speed",
-}
-NAMES = HARDWARE | {"cpu_vendor": "Processor vendor", "nic_driver": "Network driver"}
+HOST = Kind("host", "host", "machines_leaves_of_hosts")
+SERVER = Kind("server configuration", "server_config", "machines_leaves_of_server_configurations")
+NAMES = widgets.headings("host_id-list") | {"cpu_vendor": "Processor vendor", "nic_driver": "Network driver"}
 NAMES |= {"os_name": "System", "os_version": "Version"}
 UNITS = {"cpu_mhz": (1, "MHz"), "memory_bytes": (2**30, "GiB"), "nic_speed_mbps": (1, "Mbit/s")}
 
@@ -61,7 +38,7 @@ def _answer(rows: pd.DataFrame) -> str:
     beside = f" Published sources describe {len(rows) - len(own)} more." if len(rows) > len(own) else ""
     kinds = {_described(host) for _, host in own.iterrows()}
     if not kinds:
-        return HOST.without
+        return wording.TOLD["no_host"]
     if len(kinds) > 1:
         return f"You measured on {len(kinds)} kinds of machines: compare figures only within one kind.{beside}"
     return f"You measured on {kinds.pop()}.{beside}"
@@ -78,50 +55,22 @@ def _hosts(warehouse: Warehouse) -> None:
     rows = queries.ask(warehouse, "machines_hosts").to_pandas()
     st.markdown(f"**{_answer(rows)}**")
     systems = [" ".join(filter(wording.is_known, each)) for each in rows[["os_name", "os_version"]].values.tolist()]
-    listed = view_tables.headed(
-        rows.assign(memory_bytes=rows["memory_bytes"] / 2**30, system=systems),
-        f"name origin campaign {' '.join(HARDWARE)} disks system kernel virtualisation runs",
-        name="Host",
-        **HARDWARE,
-    )
-    _show(warehouse, HOST, rows, listed)
+    _show(warehouse, HOST, rows, rows.assign(memory_bytes=rows["memory_bytes"] / 2**30, system=systems))
 
 
 def _servers(warehouse: Warehouse) -> None:
     rows = queries.ask(warehouse, "machines_server_configurations").to_pandas()
-    listed = view_tables.headed(
-        rows,
-        "source_path campaign product product_version protocol backend threading threads packet_queue_size ha_mode "
-        "ha_server_name subnets pool_addresses reservations valid_lifetime_s runs",
-        source_path="File",
-        packet_queue_size="Packet queue",
-        ha_server_name="Partner",
-        pool_addresses="Addresses",
-        valid_lifetime_s="Lease",
-    )
-    _show(warehouse, SERVER, rows, listed)
-
-
-COLUMNS = {
-    "Campaign": st.column_config.TextColumn(width="medium"),
-    "Clock": st.column_config.NumberColumn(format="%,.0f MHz"),
-    "Memory": st.column_config.NumberColumn(format="%,.1f GiB"),
-    "Network speed": st.column_config.NumberColumn(format="%,.0f Mbit/s"),
-    "Addresses": st.column_config.NumberColumn(format="%,.0f", help="Addresses of all pools together."),
-    "Packet queue": st.column_config.NumberColumn(help="Packets that may wait, all threads together."),
-    "Lease": st.column_config.NumberColumn(format="%,.0f s", help="Valid lifetime."),
-}
+    _show(warehouse, SERVER, rows, rows)
 
 
 def _show(warehouse: Warehouse, kind: Kind, rows: pd.DataFrame, listed: pd.DataFrame) -> None:
     if rows.empty:
-        st.info(kind.without)
+        st.info(wording.TOLD[f"no_{kind.key}"])
         return
-    known = listed.dropna(axis="columns", how="all")
-    widgets.table(known, alt=f"Every known {kind.word}", key=f"{kind.key}-list", config=COLUMNS)
-    labels = dict(zip(rows[kind.key], rows["label"], strict=True))
+    widgets.declared(f"{kind.key}_id-list", listed)
+    labels = dict(zip(rows[f"{kind.key}_id"], rows["label"], strict=True))
     left, right = st.columns(2)
-    one, other = kind.key.removesuffix("_id"), f"{kind.key.removesuffix('_id')}_b"
+    one, other = kind.key, f"{kind.key}_b"
     with left:
         a = widgets.choose_one(kind.word.capitalize(), one, widgets.narrowed(f"{kind.word}s", one, labels))
     with right:
@@ -142,13 +91,7 @@ def _show_facts(facts: pd.DataFrame, label: str) -> None:
     st.caption(f"{len(facts):,} facts")
     items = view_tables.texts(facts, _named, "aspect", "item")
     named = facts.assign(item=items, value=view_tables.texts(facts, _value, "item", "value_a"))
-    widgets.table(
-        view_tables.headed(named, "aspect item value").dropna(axis="columns", how="all"),
-        alt=f"Everything known about {label}",
-        key="facts",
-        config={"Value": st.column_config.TextColumn(width="large")},
-        height=420,
-    )
+    widgets.declared("facts", named, {"name": label})
 
 
 def _show_differences(facts: pd.DataFrame, a: str, b: str) -> None:
@@ -165,23 +108,9 @@ def _show_differences(facts: pd.DataFrame, a: str, b: str) -> None:
     absent = shown["may_be_absent"].map({True: "not set", False: wording.NOT_STATED})
     shown = shown.assign(absent=absent, grade=shown["grade"].map(wording.ITEM_GRADES))
     sides = {side: view_tables.texts(shown, _value, "item", side, "absent") for side in ("value_a", "value_b")}
-    widgets.table(
-        view_tables.headed(
-            shown.assign(item=view_tables.texts(shown, _named, "aspect", "item"), **sides),
-            "aspect item grade value_a value_b why",
-            value_a=a,
-            value_b=b,
-            why="Why it matters",
-        ),
-        alt=f"What differs between {a} and {b}",
-        key="differences",
-        config={each: st.column_config.TextColumn(width="medium") for each in (a, b)},
-        height=420,
-    )
-    st.caption(
-        "⚠ unfair: it affects the rate, so do not compare rates across it. ? unknown: one side does not say. "
-        "No grade: comparisons ignore it."
-    )
+    named = view_tables.texts(shown, _named, "aspect", "item")
+    widgets.declared("differences", shown.assign(item=named, **sides), {"one": a, "other": b})
+    st.caption(wording.TOLD["grades"])
 
 
 def _verdict(differing: pd.DataFrame) -> str:

@@ -12,10 +12,6 @@ from dropline.paths import Home
 
 _EVERY_S = 2
 _MINUTE_S = 60
-_COLUMNS = {
-    "Passes at": st.column_config.NumberColumn("Passes at (/s)", format="localized"),
-    "Exceeds at": st.column_config.NumberColumn("Exceeds at (/s)", format="localized"),
-}
 
 
 def main() -> None:
@@ -37,7 +33,7 @@ def _followed() -> None:
         return
     trials = pd.DataFrame(told["trials"])
     widgets.chart(trials_in_order(trials), "measuring")
-    widgets.table(_brackets(trials), alt="The bracket of each run and loss goal so far", config=_COLUMNS)
+    widgets.declared("brackets", _brackets(trials))
 
 
 def _sentence(told: dict[str, Any]) -> str:
@@ -62,7 +58,7 @@ def _brackets(trials: pd.DataFrame) -> pd.DataFrame:
         for run in last.itertuples()
         for goal, (low, high) in run.brackets.items()
     ]
-    return pd.DataFrame(rows, columns=["Configuration", "Run", "Loss goal", *_COLUMNS])
+    return pd.DataFrame(rows, columns=["configuration", "run", "loss_goal", "low", "high"])
 
 
 main()

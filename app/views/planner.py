@@ -15,7 +15,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dropline.app import downloads, planner, printed, queries, view_tables, widgets, wording
-from dropline.app.charts import demand, influence, recovery
+from dropline.app.charts import influence, recovery
 from dropline.app.warehouse import Warehouse, WarehouseError
 
 OWN: Final = "my own numbers"
@@ -217,8 +217,8 @@ def _choose_setup(ip_version: float) -> planner.Measured | None:
 
 def _against_capacities(found: planner.Answer) -> alt.LayerChart:
     """Return the chart of the need after the event against a few capacities, measured ones before published ones."""
-    steps = pd.DataFrame(planner.demand(found), columns=list(demand.STEPS))
-    rates, detail = pd.DataFrame(columns=list(demand.CAPACITIES)), "Red: what the plan needs"
+    steps = pd.DataFrame(planner.demand(found), columns=list(recovery.STEPS))
+    rates, detail = pd.DataFrame(columns=list(recovery.CAPACITIES)), "Red: what the plan needs"
     if found.candidates is not None:
         part, count = _apart(found.candidates)
         drawn = view_tables.capacities(part, {})
@@ -234,7 +234,7 @@ def _against_capacities(found: planner.Answer) -> alt.LayerChart:
             origin = drawn["origin"].iloc[0]
             detail += f"; green: {len(rates)} of {count} capacities, {origin}, with interval or bracket"
     finding = f"{planner.amount(found.loads['needed_lps'])} leases per second are needed"
-    return demand.against_capacities(steps, rates, finding, detail)
+    return recovery.against_capacities(steps, rates, finding, detail)
 
 
 def _apart(known: pa.Table) -> tuple[pa.Table, int]:
@@ -269,15 +269,9 @@ def _show_parts(found: planner.Answer) -> None:
         factors = " × ".join(f"{found.inputs[each]:g}" for each in ("relay_ratio", "ha_ratio", "utilisation_ratio"))
         parts.append(("Allowances", f"peak / ({factors}) - peak: relay, HA, utilisation", extra))
     parts.append(("Needed", "all of these", needed["needed_lps"]))
-    table = pd.DataFrame(parts, columns=["Component", "Computed as", "LPS"])[["Component", "LPS", "Computed as"]]
+    table = pd.DataFrame(parts, columns=["component", "computed_as", "needed_lps"])
     st.header("How it adds up")
-    widgets.table(
-        table,
-        alt="Components of the leases per second needed",
-        bounds={"LPS": [""] * len(table)},
-        key="components",
-        config={"LPS": st.column_config.NumberColumn(format="%,.2f")},
-    )
+    widgets.declared("components", table, bounds={"needed_lps": [""] * len(table)})
     st.caption(
         f"Steady: {planner.amount(needed['needed_steady_lps'])} leases per second with the allowances, "
         f"{planner.amount(needed['steady_messages_per_s'])} messages per second; in the busiest minute "
@@ -330,46 +324,29 @@ def _show_configurations(found: planner.Answer) -> None:
         st.info("There is no warehouse yet. Type `dropline up examples` to make one.", icon=":material/database_off:")
         return
     parts = {name: known.filter(pc.equal(known["meets"], meets)) for name, meets in MEETS.items()}
-    st.caption(
-        f"{len(parts['Enough'])} of {len(known)} known {found.protocol} configurations reach "
-        f"{planner.amount(found.loads['needed_lps'])} leases per second. Head-room: the lower end of the interval or "
-        "bracket, or a published figure, divided by the need. Not known: the range contains the need, or a ramp ended "
-        "below it. Probability: that one more run reaches the need, given the spread of the runs. Laboratory figures "
-        "are a maximum."
-    )
+    reach = f"{len(parts['Enough'])} of {len(known)} known {found.protocol} configurations reach"
+    need = f"{planner.amount(found.loads['needed_lps'])} leases per second"
+    st.caption(f"{reach} {need}. {wording.TOLD['headroom']}")
     labels = queries.labels(found.known)
     for name, part in parts.items():
         if len(part):
             st.markdown(f"**{name}** ({len(part)}{f', the first {MOST_ROWS}' if len(part) > MOST_ROWS else ''})")
             frame = view_tables.capacities(part.slice(0, MOST_ROWS), labels)
-            _show_headroom(frame, f"{name}: configurations with their head-room")
+            _show_headroom(frame, name)
 
 
-def _show_headroom(frame: pd.DataFrame, alt: str) -> None:
-    short = {"Short by": "missing_lps"} if frame["missing_lps"].any() else {}
+def _show_headroom(frame: pd.DataFrame, enough: str) -> None:
+    short = ["missing_lps"] if frame["missing_lps"].any() else []
     frame = frame.assign(
         headroom_ratio=np.floor(100 * frame["headroom_ratio"] + 1e-6) / 100,  # 0.998 is not enough
         meeting_probability=100 * frame["meeting_probability"],
     )
-    widgets.table(
-        view_tables.headed(
-            frame,
-            f"label headroom_ratio {' '.join(short.values())} meeting_probability rate interval runs quality_shown "
-            "findings_shown origin",
-            headroom_ratio="Head-room",
-            missing_lps="Short by",
-            meeting_probability="Probability",
-            rate="LPS",
-        ),
-        alt=alt,
-        bounds={"LPS": list(frame["figure_sign"])} | {name: [""] * len(frame) for name in short},
-        key=alt.split(":")[0],
-        config={
-            "Head-room": st.column_config.NumberColumn(format="%,.2f ×"),
-            "Short by": st.column_config.NumberColumn(format="%,.0f", help="How many leases per second are missing."),
-            "Probability": st.column_config.NumberColumn(format="%.1f %%"),
-            "Rate at the limit": st.column_config.TextColumn(width=220),
-        },
+    widgets.declared(
+        "headroom",
+        frame if short else frame.drop(columns="missing_lps"),
+        {"enough": enough},
+        bounds={"rate": frame["figure_sign"]} | {name: [""] * len(frame) for name in short},
+        key=enough,
     )
 
 

@@ -11,20 +11,14 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dropline.app import links, queries, query_log, status, view_tables, widgets, wording
+from dropline.app import links, queries, query_log, status, widgets, wording
 from dropline.app.charts import counts
 from dropline.app.warehouse import Warehouse
 from dropline.paths import Home
 
 MOST_BARS = 12
 MOST_FINDINGS = 1000  # of the table; a browser takes 0.1 s for 5,000
-# Filter: its label, and the parameter of quality_findings.sql.
-FILTERS = {
-    "severity": ("Severity", "severities"),
-    "finding": ("Finding", "findings"),
-    "subject": ("About", "subjects"),
-    "campaign": ("Campaign", "campaigns"),
-}
+FILTERS = {"severity": "Severity", "finding": "Finding", "subject": "About", "campaign": "Campaign"}
 RESULTS = wording.SEVERITIES | {None: "✓ holds"}
 
 
@@ -91,23 +85,11 @@ def _findings(warehouse: Warehouse, found: pd.DataFrame, asked: Collection[str],
         st.warning("No findings for these filters. Remove one.")
         return
     _draw_kinds(kept, asked)
-    wanted = {parameter: chosen[name] for name, (_, parameter) in FILTERS.items()} | {"hidden": [*hidden]}
-    rows = queries.ask(warehouse, "quality_findings", **wanted, most=MOST_FINDINGS).to_pandas()
+    rows = queries.ask(warehouse, "quality_findings", **chosen, hidden=[*hidden], most=MOST_FINDINGS).to_pandas()
     if (total := kept["findings"].sum()) > len(rows):
         st.caption(f"The table shows the most serious {len(rows):,} of {total:,} findings; filter to see the others.")
-    place = widgets.choose_row(
-        view_tables.headed(
-            rows.assign(severity=rows["severity"].map(wording.SEVERITIES), finding=rows["finding"].map(_named)),
-            "severity finding subject detail campaign source_path",
-            subject="About",
-            source_path="File or place",
-        ),
-        list(rows["finding_id"]),
-        "chosen",
-        alt="Findings, most serious first; choose one to go to its run, configuration, source or file",
-        config={"Detail": st.column_config.TextColumn(width="large")},
-        height=420,
-    )
+    named = rows.assign(severity=rows["severity"].map(wording.SEVERITIES), finding=rows["finding"].map(_named))
+    place = widgets.choose_row("findings-found", named)
     if place is None:
         st.info("Choose a finding in the table to go to its run or configuration.", icon=":material/touch_app:")
     else:
@@ -116,7 +98,7 @@ def _findings(warehouse: Warehouse, found: pd.DataFrame, asked: Collection[str],
 
 def _choose_filters(found: pd.DataFrame) -> dict[str, list[str]]:
     chosen = {}
-    for column, (name, (label, _)) in zip(st.columns(len(FILTERS)), FILTERS.items(), strict=True):
+    for column, (name, label) in zip(st.columns(len(FILTERS)), FILTERS.items(), strict=True):
         values = sorted(found[name].dropna().unique())
         texts = {"severity": wording.SEVERITIES.__getitem__, "finding": _named}
         with column, widgets.reserved(widgets.FIELD_PIXELS):
@@ -174,23 +156,13 @@ def _rejected(warehouse: Warehouse) -> None:
         st.success("No file was rejected.", icon=":material/check:")
         return
     st.caption("Each reason with what to do about it, most files first. `dropline rejects` prints the same.")
-    reason = "Reason, and what to do"
-    firsts = rows.assign(first_file=rows["source_paths"].str[0])
-    place = widgets.choose_row(
-        view_tables.headed(firsts, "files detail campaign first_file", detail=reason),
-        list(rows["reject_id"]),
-        "reason",
-        alt="Reasons why files were rejected; choose one to see all of its files",
-        config={reason: st.column_config.TextColumn(width="large")},
-        height=420,
-    )
+    place = widgets.choose_row("rejects-by-reason", rows.assign(first_file=rows["source_paths"].str[0]))
     if place is None:
         st.info("Choose a reason in the table to see all of its files.", icon=":material/touch_app:")
         return
     chosen = rows.iloc[place]
     st.text(chosen["detail"])
-    files = pd.DataFrame({"File": chosen["source_paths"]})
-    widgets.table(files, alt="Files that were rejected for this reason", key="refused")
+    widgets.declared("refused", pd.DataFrame({"file": chosen["source_paths"]}))
     _say_how_to_look(chosen["source_paths"][0])
 
 
@@ -198,32 +170,18 @@ def _gate(suites: list[dict[str, Any]]) -> None:
     if not suites:
         st.info("No checks have run yet. Type `dropline build`.")
         return
-    st.caption(
-        "Great Expectations checks each batch of the lake, and a new warehouse before it is published. A critical "
-        "failure stops the build; a warning becomes a finding. docs/reference/quality.md lists each expectation with "
-        "its reason."
-    )
+    st.caption(wording.TOLD["gate"])
     rows = [
         {
-            "Suite": suite["suite"],
-            "Result": RESULTS.get(suite["severity"], f"✖ {suite['severity']}"),
-            "Expectations": f"{suite['successes']} of {suite['expectations']} passed",
-            "Rows found": ", ".join(f"{_named(name)}: {count:,}" for name, count in suite["findings"].items()),
-            "Checked": datetime.fromisoformat(suite["checked_at"]),
+            "suite": suite["suite"],
+            "result": RESULTS.get(suite["severity"], f"✖ {suite['severity']}"),
+            "expectations": f"{suite['successes']} of {suite['expectations']} passed",
+            "rows_found": ", ".join(f"{_named(name)}: {count:,}" for name, count in suite["findings"].items()),
+            "checked": datetime.fromisoformat(suite["checked_at"]),
         }
         for suite in suites
     ]
-    widgets.table(
-        pd.DataFrame(rows),
-        alt="Last result of every suite of expectations",
-        key="gate",
-        config={
-            "Suite": st.column_config.TextColumn(width="medium"),
-            "Rows found": st.column_config.TextColumn(width="medium"),
-            "Checked": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", timezone="UTC", help="UTC"),
-        },
-        height="content",
-    )
+    widgets.declared("gate", pd.DataFrame(rows))
 
 
 main()

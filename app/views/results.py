@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import streamlit as st
 
-from dropline.app import goals, headlines, links, queries, query_log, view_tables, widgets, wording
+from dropline.app import headlines, links, queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import panel
 from dropline.app.warehouse import Identity, Warehouse
 
@@ -23,23 +23,17 @@ MOST_ROWS: Final = 12  # of a panel
 MOST_THROUGHPUTS: Final = 1000
 MOST_REMEMBERED: Final = 32  # answers for a goal and filters
 QUERIES: Final = "queries/s"
-MEASURED: Final = {  # of a throughput
-    **{"lost": "Lost (%)", "errors": "Errors (%)"},
-    **{"latency_avg_ms": "Latency (ms)", "latency_p99_ms": "99 % within (ms)"},
-}
-FILTERS: Final = {
-    "protocol": "Protocol",
-    "backend": "Backend",
-    "threading": "Threading",
-    "ha_mode": "High availability",
-    "campaign": "Campaign",
-}
 KIND: Final = ["origin", "protocol", "rate_unit", "place"]  # figures of one kind compare
-FILTERED_BY: Final = ("configuration_id", "origin", "rate_unit", "place", "product", "runs", "is_newest", *FILTERS)
-FACTORS: Final = {
-    "threading": "Several threads compared with one",
-    "ha_mode": "A pair of servers compared with a single one",
-}
+FILTERED_BY: Final = (
+    "configuration_id",
+    "origin",
+    "rate_unit",
+    "place",
+    "product",
+    "runs",
+    "is_newest",
+    *wording.FILTERS,
+)
 
 
 def main() -> None:
@@ -49,18 +43,14 @@ def main() -> None:
     warehouse = widgets.warehouse_or_stop()
     totals = queries.row(warehouse, "totals")
     if not totals["measured"]:
-        st.info(
-            "So far there are only published figures. Add your own with `dropline ingest FOLDER` and `dropline build`; "
-            "this page then shows them automatically.",
-            icon=":material/info:",
-        )
+        st.info(wording.TOLD["no_own"], icon=":material/info:")
         if totals["rejected"]:
             label = f"Why {wording.plural(totals['rejected'], 'file')} of yours could not be used"
             st.page_link("views/quality.py", label=label, query_params={"tab": "Rejected files"})
     widgets.warn_if_behind(warehouse)
     with controls.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="right"):
         with st.container(width=270):
-            goal = goals.choose(warehouse, f"{OWN}goal")
+            goal = widgets.choose_goal(warehouse, f"{OWN}goal")
         is_published = st.toggle(
             "Published figures",
             value=not totals["measured"],
@@ -125,7 +115,7 @@ def _found(goal: str | None, is_published: bool) -> tuple[pa.Table, pd.DataFrame
     """Return the capacities, and of those that the page may show what it filters by."""
     table = queries.ask(widgets.open_warehouse(), "results_capacities", loss_goal=goal)
     found = table.select(FILTERED_BY).to_pandas()
-    texts = [*FILTERS, "product"]
+    texts = [*wording.FILTERS, "product"]
     found[texts] = found[texts].astype(object).fillna(wording.NOT_STATED)
     return table, found if is_published else found[found["origin"] == "measured"]
 
@@ -134,13 +124,13 @@ def _found(goal: str | None, is_published: bool) -> tuple[pa.Table, pd.DataFrame
 def _options(identity: Identity, goal: str | None, is_published: bool) -> dict[str, list[str]]:
     """Return the values of each filter."""
     _, found = _found(goal, is_published)
-    return {name: sorted(found[name].unique()) for name in FILTERS}
+    return {name: sorted(found[name].unique()) for name in wording.FILTERS}
 
 
 def _choose_filters(values: Mapping[str, Sequence[str]]) -> tuple[tuple[tuple[str, ...], ...], list[str]]:
     """Show the filters; return the values chosen for each, and the filters in use in words, as these are hidden."""
     every, named = [], []
-    for name, label in FILTERS.items():
+    for name, label in wording.FILTERS.items():
         options = widgets.narrowed(f"{label.lower()}s", f"{OWN}{name}", {value: value for value in values[name]})
         chosen = widgets.choose_many(label, f"{OWN}{name}", options)
         every.append(tuple(chosen))
@@ -154,7 +144,7 @@ def _answer(identity: Identity, goal: str | None, is_published: bool, chosen: tu
     """Draw a panel per protocol and unit, those with most runs first, and the effects of threads and HA."""
     with query_log.recorded() as asked:
         table, found = _found(goal, is_published)
-    filters = {name: values for name, values in zip(FILTERS, chosen, strict=True) if values}
+    filters = {name: values for name, values in zip(wording.FILTERS, chosen, strict=True) if values}
     for name, values in filters.items():
         found = found[found[name].isin(values)]
     known = len(found)
@@ -248,7 +238,7 @@ def _effects(found: pd.Series[str], goal: str | None) -> list[Panel]:
     with query_log.recorded() as asked:
         pairs = queries.ask(widgets.open_warehouse(), "results_pairs", loss_goal=goal)
     pairs = pairs.filter(pc.is_in(pairs["configuration_id"], pa.array(found, pa.string())))
-    drawn = (_effect(pairs.filter(pc.equal(pairs["factor"], factor)), factor, asked) for factor in FACTORS)
+    drawn = (_effect(pairs.filter(pc.equal(pairs["factor"], factor)), factor, asked) for factor in wording.COMPARED)
     return [each for each in drawn if each]
 
 
@@ -260,7 +250,7 @@ def _effect(pairs: pa.Table, factor: str, asked: Collection[str]) -> Panel | Non
     rows = known.head(MOST_ROWS)
     each = rows.to_dict("records")
     shown = view_tables.texts(rows, headlines.ratio, "ratio", "verdict", "sign")
-    finding = f"{FACTORS[factor]}: {_drawn_of(len(rows), len(known), 'pair')}"
+    finding = f"{wording.COMPARED[factor]}: {_drawn_of(len(rows), len(known), 'pair')}"
     named = rows.assign(row=headlines.pair_names(each, factor), shown=shown)
     drawn = panel.ratios(named, finding, "Light: 95 % interval of the ratio")
     lead = headlines.reasons(each, factor)
@@ -292,26 +282,12 @@ def _throughputs(warehouse: Warehouse) -> None:
     if len(frame) > MOST_THROUGHPUTS:
         st.caption(f"The table shows the fastest {MOST_THROUGHPUTS:,} of {len(frame):,}.")
     frame = frame.head(MOST_THROUGHPUTS)
-    widgets.table(
-        view_tables.headed(
-            frame.assign(
-                label=frame["configuration_id"].map(labels),
-                lost=100 * frame["loss_packet"],
-                errors=100 * frame["error_ratio"],
-                quality=frame["quality"].map(wording.QUALITIES),
-            ),
-            "label rate kind lost errors latency_avg_ms latency_p99_ms transport runs quality backend tool method "
-            "campaign",
-            rate=QUERIES,
-            **MEASURED,
-        ).dropna(axis="columns", how="all"),
-        alt="Throughput in queries per second",
-        config={
-            QUERIES: st.column_config.NumberColumn(format="%,.0f"),
-            **dict.fromkeys(MEASURED.values(), st.column_config.NumberColumn(format="%,.2f")),
-        },
-        key="throughput-table",
-        height=420,
+    widgets.declared(
+        "throughput-table",
+        frame.assign(
+            label=frame["configuration_id"].map(labels),
+            quality=frame["quality"].map(wording.QUALITIES),
+        ),
     )
 
 

@@ -12,15 +12,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dropline.app import downloads, queries, query_log, raw_text, view_tables, widgets, wording
-from dropline.app.charts import counts, intervals, ramp, response, telemetry, theme
+from dropline.app.charts import counts, intervals, ramp, response, theme
 from dropline.app.warehouse import Warehouse
 from dropline.paths import Home
 
 MOST_SHARES = 400  # points of a distribution
-COUNTS = dict.fromkeys(
-    ("Sent", "Received", "Drops", "Dropped", "Orphans", "Rejected", "Non unique", "Collected"),
-    st.column_config.NumberColumn(format="%,.0f"),
-)
 LATENCIES = ("avg", "p50", "p95", "p99", "max")
 
 
@@ -31,10 +27,7 @@ def main() -> None:
     labels = queries.labels(warehouse)
     known = queries.ask(warehouse, "run_configurations", {"labels": "labels"})["configuration_id"].to_pylist()
     if not known:
-        st.info(
-            "There are no runs yet: published figures have none. Add raw output with `dropline ingest FOLDER` "
-            "and `dropline build`."
-        )
+        st.info(wording.TOLD["no_runs"])
         return
     left, middle, right = st.columns([3, 3, 2])
     with left:
@@ -119,40 +112,9 @@ def _show_trials(trials: pd.DataFrame, run: dict[str, Any]) -> None:
     st.header(wording.plural(len(trials), "trial"))
     unit = wording.plain(run["rate_unit"] or "per second")
     is_leases = run["rate_unit"] == "leases/s"
-    worst = "Loss, worst exchange" if is_leases else "Loss"
-    offered = widgets.written(trials["offered_rate"].dropna())
-    shown = view_tables.headed(
-        trials.assign(
-            worst=100 * trials["loss_worst_exchange"],
-            lease=100 * trials["loss_lease"],
-            generator_kept_up=~trials["is_generator_limited"].fillna(False).astype(bool),
-            sustained=~trials["is_unsustained"].fillna(False).astype(bool),
-        ),
-        "offered_rate achieved_rate worst lease sent received dropped completed generator_kept_up sustained duration_s "
-        "started_at source_path",
-        offered_rate="Offered",
-        achieved_rate="Achieved",
-        worst=worst,
-        lease="Loss, leases",
-        completed="Whole",
-        duration_s="Duration",
-        started_at="Started",
-        source_path="File",
-    )
-    widgets.table(
-        shown.drop(columns="Sustained" if is_leases else "Loss, leases"),
-        alt="Trials of the run, by offered rate",
-        key="trials",
-        config=COUNTS
-        | {
-            "Offered": st.column_config.NumberColumn(format=offered, help=unit),
-            "Achieved": st.column_config.NumberColumn(format="%,.1f", help=unit),
-            worst: st.column_config.NumberColumn(format="%.3f %%"),
-            "Loss, leases": st.column_config.NumberColumn(format="%.3f %%"),
-            "Duration": st.column_config.NumberColumn(format="%.1f s"),
-            "Started": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm:ss", timezone="UTC"),
-        },
-    )
+    shown = trials.drop(columns="sustained" if is_leases else "lease")
+    told = {"worst": "Loss, worst exchange" if is_leases else "Loss", "unit": unit}
+    widgets.declared("trials", shown, told | {"offered": widgets.written(trials["offered_rate"].dropna())})
 
 
 def _choose_trial(trials: pd.DataFrame, verdict: dict[str, Any]) -> pd.Series[Any]:
@@ -257,19 +219,16 @@ def _draw_seconds(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
     panels = dict(list(readings.groupby("panel", sort=False)))
     order = list(dict.fromkeys(panel for panel, _ in wording.WATCHED.values()))
     for panel in sorted(panels, key=lambda each: order.index(each) if each in order else len(order)):
-        widgets.chart(telemetry.over_time(panels[panel], panel, span, shaded), f"watched-{panel}", asked_beside)
+        widgets.chart(intervals.over_time(panels[panel], panel, span, shaded), f"watched-{panel}", asked_beside)
     st.caption("Counters are drawn as increase per second; those that never changed are left out.")
 
 
 def _show_exchanges(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
-    exchanges = queries.ask(warehouse, "exchanges", **key).to_pandas().dropna(axis="columns", how="all")
+    exchanges = queries.ask(warehouse, "exchanges", **key).to_pandas()
     if exchanges.empty:
         return
     st.header("Exchanges")
-    exchanges["drop_ratio"] = 100 * exchanges.get("drop_ratio", pd.Series(dtype=float))
-    exchanges.columns = [_heading(name) for name in exchanges.columns]
-    config = COUNTS | {"Drop %": st.column_config.NumberColumn(format="%.3f")}
-    widgets.table(exchanges, alt="Exchanges of the trial", key="exchanges", config=config)
+    widgets.declared("exchanges", exchanges.assign(drop_ratio=100 * exchanges["drop_ratio"]))
 
 
 def _show_response_times(warehouse: Warehouse, trial: pd.Series[Any], key: Mapping[str, Any]) -> None:
@@ -304,20 +263,7 @@ def _show_counters(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
         return
     st.header("Counters that changed")
     st.caption("Largest change first. Search with the magnifying glass of the table.")
-    changes.columns = [name.replace("_", " ").replace("value ", "").capitalize() for name in changes.columns]
-    widgets.table(
-        changes.dropna(axis="columns", how="all"),
-        alt="Counters read before and after the trial, the largest change first",
-        key="counters",
-        config={name: st.column_config.NumberColumn(format="%,.0f") for name in ("Before", "After", "Change")},
-    )
-
-
-def _heading(column: str) -> str:
-    if column == "drop_ratio":
-        return "Drop %"
-    text = column.removesuffix("_ms").replace("_", " ").capitalize()
-    return f"{text} (ms)" if column.endswith("_ms") else text
+    widgets.declared("counters", changes)
 
 
 def _show_sources(trial: pd.Series[Any]) -> None:
@@ -327,8 +273,7 @@ def _show_sources(trial: pd.Series[Any]) -> None:
     with place:
         sources = dict(trial["context_sources"]) if wording.is_known(trial["context_sources"]) else {}
         rows = [(name, str(trial.get(name, "")), said) for name, said in sorted(sources.items())]
-        told = pd.DataFrame(rows, columns=["Value", "Is", "Said by"])
-        widgets.table(told, alt="Source of each value of the trial", key="sources")
+        widgets.declared("sources", pd.DataFrame(rows, columns=["value", "is", "said_by"]))
 
 
 def _show_file(trial: pd.Series[Any]) -> None:
@@ -356,9 +301,7 @@ def _show_findings(warehouse: Warehouse, run: Mapping[str, Any], key: Mapping[st
         st.success("No known problems with this trial or its run.", icon=":material/check:")
         return
     found["finding"] = [wording.findings([name]) for name in found["finding"]]
-    found.columns = [name.replace("_", " ").capitalize() for name in found.columns]
-    config = {"Detail": st.column_config.TextColumn(width="large")}
-    widgets.table(found, alt="Findings about the trial, its run and its configuration", key="findings", config=config)
+    widgets.declared("findings", found)
 
 
 main()

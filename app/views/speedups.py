@@ -23,10 +23,7 @@ def main() -> None:
     """Draw the page."""
     st.title("Speed-ups")
     warehouse = widgets.warehouse_or_stop()
-    st.caption(
-        "Each row compares two set-ups that differ in one thing. Blue is faster, orange slower, grey may be chance or "
-        "cannot be tested; “probably”: the pair alone shows it, but among so many pairs it may be chance (Holm, 5 %)."
-    )
+    st.caption(wording.TOLD["speedups"])
     parts = {told: partial(_show, warehouse, factor) for factor, told in wording.FACTORS.items()}
     own = (
         told for name, told in wording.FACTORS.items() if "measured" in set(_found(warehouse.identity, name)[1].origin)
@@ -67,16 +64,8 @@ def _show(warehouse: Warehouse, factor: str) -> None:
         st.caption("Offer higher rates, until a step loses too much.")
     for note in answer.notes:
         st.caption(note)
-    widgets.table(
-        answer.table,
-        alt=f"Ratios: {wording.FACTORS[factor]}",
-        bounds=answer.bounds,
-        key=f"ratio-table-{factor}",
-        config={
-            "p (Holm)": st.column_config.NumberColumn(format="%.2g"),
-            "Verdict": st.column_config.TextColumn(width=widgets.VERDICT_WIDTH),
-        },
-    )
+    told, key = {"factor": wording.FACTORS[factor]}, f"ratio-table-{factor}"
+    widgets.declared("ratio-table", answer.table, told, bounds=answer.bounds, key=key)
 
 
 @st.cache_resource(max_entries=_MOST_REMEMBERED, show_spinner=False)
@@ -122,27 +111,19 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
     in_turn = queries.are_in_turn(widgets.open_warehouse(), sides)
     if said := wording.drift(in_turn.values()):
         notes.append(said)
-    table = view_tables.headed(
-        pairs.assign(
-            interval=view_tables.texts(pairs, wording.factor_interval, "ci_low", "ci_high"),
-            verdict=pairs["verdict"].map(wording.VERDICTS),
-            runs=view_tables.texts(pairs, wording.numbers, "runs", "reference_runs"),
-            measured=[wording.order(in_turn.get(each)) for each in sides],
-            other_differences=pairs["fairness"].map(wording.FAIRNESS),
-            main_difference=[", ".join(each) or None for each in pairs["worst_differences"]],
-            quality=pairs["quality"].map(wording.quality),
-        ),
-        "row rate reference_rate rate_unit ratio interval verdict p_value_holm runs measured other_differences "
-        "main_difference quality product product_version origin testbed",
-        row="What",
-        reference_rate="Reference",
-        interval="95 % interval",
-        p_value_holm="p (Holm)",
-    ).dropna(axis="columns", how="all")
+    table = pairs.assign(
+        interval=view_tables.texts(pairs, wording.factor_interval, "ci_low", "ci_high"),
+        verdict=pairs["verdict"].map(wording.VERDICTS),
+        runs=view_tables.texts(pairs, wording.numbers, "runs", "reference_runs"),
+        measured=[wording.order(in_turn.get(each)) for each in sides],
+        other_differences=pairs["fairness"].map(wording.FAIRNESS),
+        main_difference=[", ".join(each) or None for each in pairs["worst_differences"]],
+        quality=pairs["quality"].map(wording.quality),
+    )
     bounds = {
-        "Rate": view_tables.texts(pairs, wording.bound, "status", "qualifier"),
-        "Reference": view_tables.texts(pairs, wording.bound, "reference_status", "reference_qualifier"),
-        **({"Ratio": list(pairs["sign"])} if pairs["sign"].any() else {}),
+        "rate": view_tables.texts(pairs, wording.bound, "status", "qualifier"),
+        "reference_rate": view_tables.texts(pairs, wording.bound, "reference_status", "reference_qualifier"),
+        **({"ratio": list(pairs["sign"])} if pairs["sign"].any() else {}),
     }
     return Answer(effect, chart, chart.with_frames() if chart else {}, notes, table, bounds)
 

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pandas as pd
 import streamlit as st
 
-from dropline.app import editor, output_formats, sql_console, widgets, wording
+from dropline.app import editor, output_formats, sandbox, sql_console, widgets, wording
 from dropline.app.charts import quick
 from dropline.app.downloads import FORMS, LONGEST_LINK, button
 from dropline.app.queries import sql
@@ -27,7 +27,7 @@ MOST_REMEMBERED: Final = 30  # queries per visit
 def main() -> None:
     """Draw the page."""
     _edit_and_answer()
-    sql_console.prepare()
+    sandbox.prepare(sql_console.__name__)
 
 
 def _edit_and_answer() -> None:

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dropline.app import goals, links, queries, query_log, view_tables, widgets, wording
+from dropline.app import links, queries, query_log, widgets, wording
 from dropline.app.charts import trend
 from dropline.app.warehouse import Warehouse
 
@@ -19,13 +19,10 @@ def main() -> None:
     answer = widgets.reserved(widgets.HEADER_PIXELS)
     left, right = st.columns([2, 1])
     with right:
-        goal = goals.choose(warehouse)
+        goal = widgets.choose_goal(warehouse)
     found = queries.ask(warehouse, "trends_series", loss_goal=goal).to_pandas()
     if found.empty:
-        st.info(
-            "No run has a capacity at this loss goal. Choose another goal, or ingest runs: `dropline ingest FOLDER`, "
-            "then `dropline build`."
-        )
+        st.info(wording.TOLD["no_trend"])
         return
     with left:
         options = {row.series_id: wording.series(row.label, row.runs, row.changes) for row in found.itertuples()}
@@ -40,24 +37,7 @@ def _draw(warehouse: Warehouse, series_id: str, answer: DeltaGenerator) -> None:
     with query_log.recorded() as asked:
         points = queries.ask(warehouse, "trends_points", series_id=series_id).to_pandas()
     unit = wording.plain(wording.known(points["rate_unit"].iloc[0]) or "per second")
-    at_limit = f"Rate at the limit ({unit})"
-    points["segment"] = points["is_change"].cumsum()
-    is_upper, is_known = points["status"] == "exceeded_at_first_step", points["rate_interpolated"].notna()
-    points["kind"] = points["is_dip"].map({True: "dip", False: "run"}).where(is_known, "at least")
-    points.loc[is_upper, "kind"] = "below"
-    bound = points["rate"].where(~is_upper, points["crossing_high"])
-    points["rate"] = points["rate_interpolated"].fillna(bound).round(1)
-    points["low"], points["high"] = (points[f"crossing_{end}"].where(is_known) for end in ("low", "high"))
-    points["run"] = points["campaign"] + ", run " + points["place"].astype(str)
-    changes = zip(points["is_version_changed"], points["product_version"], points["environment_changes"], strict=True)
-    points["changed"] = [
-        "; ".join([*([f"version {version}"] if is_new else []), *others]) for is_new, version, others in changes
-    ]
     points["shown_change"] = points["change_ratio"].map(wording.percent).where(points["is_change"], "")
-    points["doubt"] = [
-        "; ".join([*(["part of a drift"] if is_drift else []), *(["spread changed too"] if is_spread else [])])
-        for is_drift, is_spread in zip(points["is_drift"], points["is_spread_changed"], strict=True)
-    ]
     answer.header(wording.plain(_finding(points)), anchor=False)
     drawn = trend.runs_in_time(points, wording.known(points["backend"].iloc[0]), unit)
     st.space(widgets.TOOLS_PIXELS)
@@ -69,28 +49,13 @@ def _draw(warehouse: Warehouse, series_id: str, answer: DeltaGenerator) -> None:
     if points["rate_interpolated"].notna().sum() < _FEWEST:
         st.caption(f"It takes at least {_FEWEST} runs whose ramps bracket the limit to detect a change of level.")
     st.markdown("**The runs**")
-    widgets.table(
-        view_tables.headed(
-            points.assign(
-                started_at=points["started_at"].dt.strftime("%Y-%m-%d %H:%M"),
-                dip=points["is_dip"].map({True: "dip", False: ""}),
-            ),
-            "place started_at product_version rate level dip shown_change change_p_value doubt changed campaign",
-            place="Run",
-            started_at="Started (UTC)",
-            rate=at_limit,
-            shown_change="Change of level",
-            change_p_value="p value",
-            doubt="Doubt",
-            changed="Also changed",
-        )
-        .replace("", None)
-        .dropna(axis="columns", how="all"),
-        alt="Runs of the series in order of time",
-        bounds={at_limit: [wording.bound(status) for status in points["status"]]},
-        key="trend-table",
-        config={"Doubt": st.column_config.TextColumn(width=widgets.VERDICT_WIDTH)},
+    listed = points.assign(
+        started_at=points["started_at"].dt.strftime("%Y-%m-%d %H:%M"),
+        dip=points["is_dip"].map({True: "dip", False: None}),
+        **points[["shown_change", "doubt", "changed"]].replace("", None),
     )
+    bounds = {"rate": map(wording.bound, points["status"])}
+    widgets.declared("trend-table", listed, {"unit": unit}, bounds=bounds)
 
 
 def _finding(points: pd.DataFrame) -> str:

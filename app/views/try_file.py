@@ -6,8 +6,8 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from dropline.app import auth, queries, query_log, uploads, view_tables, widgets, wording
-from dropline.app.charts import upload as chart
+from dropline.app import auth, queries, query_log, sandbox, uploads, widgets, wording
+from dropline.app.charts import ramp
 from dropline.app.output_formats import printable
 from dropline.app.sandbox import Refused, TooMuch
 from dropline.app.warehouse import Warehouse, WarehouseError
@@ -15,17 +15,13 @@ from dropline.paths import Home
 
 MOST_STEPS: Final = 600  # some forty curves; more hide each other and keep the browser busy
 UPLOAD_S: Final = 0.3
-LOSSES: Final = {
-    "loss_worst_exchange": "Loss, worst exchange",
-    "loss_packet": "Loss, packets",
-    "loss_lease": "Loss, leases",
-}
+LOSSES: Final = ("loss_worst_exchange", "loss_packet", "loss_lease")
 
 
 def main() -> None:
     """Draw the page."""
     _draw()
-    uploads.prepare()
+    sandbox.prepare(uploads.__name__)
 
 
 def _draw() -> None:
@@ -92,38 +88,17 @@ def _show_trials(found: dict[str, Any]) -> None:
         return
     frame = pd.DataFrame(trials)
     are_leases = "leases/s" in set(frame["rate_unit"])
-    losses = LOSSES if are_leases else {"loss_packet": "Loss", "error_ratio": "Errors"}
+    losses = LOSSES if are_leases else ("loss_packet", "error_ratio")
     st.markdown(f"**{wording.plural(found['trials_in_all'], 'trial')}**")
-    widgets.table(
-        view_tables.headed(
-            frame.assign(**{name: 100 * frame[name].astype(float) for name in losses}),
-            f"source_line tool protocol offered_rate achieved_rate rate_unit {' '.join(losses)} sent received dropped "
-            "duration_s completed command",
-            source_line="Line",
-            tool="Tool",
-            offered_rate="Offered",
-            achieved_rate="Achieved",
-            duration_s="Duration",
-            completed="Whole",
-            **losses,
-        ).dropna(axis="columns", how="all"),
-        alt="Trials of the file",
-        key="tried",
-        config={
-            **{name: st.column_config.NumberColumn(format="%,.1f") for name in ("Offered", "Achieved")},
-            **{name: st.column_config.NumberColumn(format="%,d") for name in ("Sent", "Received", "Dropped")},
-            **{label: st.column_config.NumberColumn(format="%.3f %%") for label in losses.values()},
-            "Duration": st.column_config.NumberColumn(format="%.1f s"),
-        },
-    )
+    hidden = [name for name in (*LOSSES, "error_ratio") if name not in losses]
+    shares = {name: 100 * frame[name].astype(float) for name in losses}
+    packet = "Loss, packets" if are_leases else "Loss"
+    widgets.declared("tried", frame.assign(**shares).drop(columns=hidden), {"packet": packet})
     if found["trials_in_all"] > len(trials):
         st.caption(f"The first {len(trials):,} are shown; `dropline show FILE` shows all.")
     st.caption("Files beside a trial (counters, a sidecar) are not known here.")
     if "dnsblast" in set(frame["tool"]):
-        st.caption(
-            "dnsblast stops counting before the last answers are in: its loss is an upper bound until an ingest adds "
-            "the counters recorded during the trial."
-        )
+        st.caption(wording.TOLD["dnsblast"])
 
 
 def _place(trials: list[dict[str, Any]]) -> None:
@@ -155,13 +130,10 @@ def _place(trials: list[dict[str, Any]]) -> None:
         st.text(finding)
         st.info("No trial gives both its offered rate and its loss, so there is no point to draw on a loss curve.")
         return
-    drawn = chart.among_known(known, points, goal["loss_limit"], unit or "per second", finding)
+    drawn = ramp.among_known(known, points, goal["loss_limit"], unit or "per second", finding)
     widgets.chart(drawn, "among-known", asked)
     some = " More are known than are drawn." if len(known) == MOST_STEPS else ""
-    st.caption(
-        "One rate, tried once, does not show the capacity; a run with several rates does. The known results differ in "
-        f"hardware and configuration; Compare shows how.{some}"
-    )
+    st.caption(wording.TOLD["one_rate"] + some)
 
 
 def _finding(warehouse: Warehouse, trials: pd.DataFrame, kind: dict[str, str | None], goal: dict[str, Any]) -> str:
@@ -188,18 +160,18 @@ def _finding(warehouse: Warehouse, trials: pd.DataFrame, kind: dict[str, str | N
 
 def _show_troubles(found: dict[str, Any]) -> None:
     warnings = [
-        {"Line": trial["source_line"], "Warning": printable(text)}
+        {"line": trial["source_line"], "warning": printable(text)}
         for trial in found["trials"]
         for text in (*trial["warnings"], *trial["conflicts"])
     ]
     if warnings:
         st.header("Warnings")
-        widgets.table(pd.DataFrame(warnings), alt="Warnings about the trials", key="warnings")
+        widgets.declared("warnings", pd.DataFrame(warnings))
     if found["rejects"]:
         st.header("Rejected")
         rows = [(each["line"], printable(each["reason"]), printable(each["hint"])) for each in found["rejects"]]
-        rejects = pd.DataFrame(rows, columns=["Line", "Why", "What to do"])
-        widgets.table(rejects, alt="What cannot be used, and what to do", key="rejects")
+        rejects = pd.DataFrame(rows, columns=["line", "why", "what_to_do"])
+        widgets.declared("rejects", rejects)
         if found["rejects_in_all"] > len(rejects):
             st.caption(f"The first {len(rejects):,} of {found['rejects_in_all']:,} are shown.")
     if found["trials"] and not warnings and not found["rejects"]:
@@ -214,7 +186,7 @@ def _show_lines(found: dict[str, Any]) -> None:
         return
     with place:
         lines = [(number, kind, printable(text)) for number, text, kind in found["lines"]]
-        widgets.table(pd.DataFrame(lines, columns=["Line", "Taken for", "Text"]), alt="Lines of the file", key="lines")
+        widgets.declared("lines", pd.DataFrame(lines, columns=["line", "taken_for", "text"]))
         if found["lines_in_all"] > len(lines):
             st.caption(f"The first {len(lines):,} of {found['lines_in_all']:,} are shown.")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from dropline.app import goals, headlines, links, queries, query_log, view_tables, widgets, wording
+from dropline.app import headlines, links, queries, query_log, view_tables, widgets, wording
 from dropline.app.charts import panel
 from dropline.app.warehouse import Warehouse
 
@@ -18,15 +18,11 @@ def main() -> None:
     st.title("Versions")
     warehouse = widgets.warehouse_or_stop()
     if not queries.ask(warehouse, "versions_known", loss_goal=None).num_rows:
-        st.info(
-            "No set-up has been measured with two versions yet. Measure one again with another version, then type "
-            "`dropline ingest FOLDER` and `dropline build` to compare them here.",
-            icon=":material/compare_arrows:",
-        )
+        st.info(wording.TOLD["one_version"], icon=":material/compare_arrows:")
         return
     left, right = st.columns([2, 1])
     with right:
-        goal = goals.choose(warehouse)
+        goal = widgets.choose_goal(warehouse)
     known = {
         f"{row['product']} {row['version']} against {row['previous_version']}": row
         for row in queries.ask(warehouse, "versions_known", loss_goal=goal).to_pylist()
@@ -59,26 +55,16 @@ def _draw(warehouse: Warehouse, goal: str | None, title: str, known: Mapping[str
         detail = "Largest real change first. Light: 95 % interval; blue: faster, orange: slower, grey: may be chance"
         widgets.chart(panel.ratios(drawn, finding, detail), "versions", asked)
     st.caption("Choose a row to compare the two versions of a set-up: loss curves, settings and hardware.")
-    place = widgets.choose_row(
-        view_tables.headed(
-            rows.assign(
-                change=(rows["sign"] + " " + rows["ratio"].map(wording.percent)).str.strip(),
-                interval=view_tables.texts(rows, wording.factor_interval, "ci_low", "ci_high"),
-                verdict=rows["verdict"].map(wording.VERDICTS),
-                rate_a=rows["rate_a"].map(partial(wording.rate, sign="≥")),
-                rate_b=rows["rate_b"].map(partial(wording.rate, sign="≥")),
-                runs=view_tables.texts(rows, wording.numbers, "runs_b", "runs_a"),
-            ),
-            "row change interval verdict rate_b rate_a rate_unit runs",
-            row="Set-up",
-            interval="95 % interval",
-            rate_b=str(known["previous_version"]),
-            rate_a=str(known["version"]),
-        ),
-        list(rows["configuration_id_a"]),
-        "changed",
-        alt="Set-ups of both versions, real changes first; choose one to compare its versions",
+    listed = rows.assign(
+        change=(rows["sign"] + " " + rows["ratio"].map(wording.percent)).str.strip(),
+        interval=view_tables.texts(rows, wording.factor_interval, "ci_low", "ci_high"),
+        verdict=rows["verdict"].map(wording.VERDICTS),
+        rate_a=rows["rate_a"].map(partial(wording.rate, sign="≥")),
+        rate_b=rows["rate_b"].map(partial(wording.rate, sign="≥")),
+        runs=view_tables.texts(rows, wording.numbers, "runs_b", "runs_a"),
     )
+    told = {"before": str(known["previous_version"]), "after": str(known["version"])}
+    place = widgets.choose_row("versions", listed, told)
     if place is not None:
         pair = rows.iloc[place]
         links.to_compare([pair["configuration_id_b"], pair["configuration_id_a"]], "Compare the two versions")

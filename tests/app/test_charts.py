@@ -6,7 +6,7 @@ import re
 import pandas as pd
 import pytest
 
-from dropline.app.charts import demand, intervals, panel, ramp, theme, upload
+from dropline.app.charts import intervals, panel, ramp, recovery, theme
 
 
 def steps(limit_crossed=True):
@@ -52,9 +52,9 @@ def capacities():
         (ramp.loss_over_rate(steps(), 0.01, "% of sent", "leases/s", "It breaks"), ["(leases/s)", "% of sent"]),
         (panel.capacities(capacities(), "queries/s", "It is fast", ""), ["queries/s"]),
         (
-            demand.against_capacities(
+            recovery.against_capacities(
                 pd.DataFrame({"t_s": [1.0, 60.0], "lps": [2.0, 2.0]}),
-                pd.DataFrame(columns=list(demand.CAPACITIES)),
+                pd.DataFrame(columns=list(recovery.CAPACITIES)),
                 "a",
                 "b",
             ),
@@ -132,7 +132,7 @@ def test_the_steps_of_known_curves_are_marked_where_they_can_be_told_apart(confi
         steps().assign(configuration_id=str(each), configuration="memfile", runs=9) for each in range(configurations)
     )
     trial = pd.DataFrame({"trial": ["line 1"], "offered_rate": [1500.0], "loss_ratio": [0.01]})
-    curves = upload.among_known(known, trial, 0.025, "leases/s", "It stands well").to_dict(validate=True)["layer"][0]
+    curves = ramp.among_known(known, trial, 0.025, "leases/s", "It stands well").to_dict(validate=True)["layer"][0]
     assert bool(curves["mark"]["point"]) is marked
     said = [each["title"] for each in curves["encoding"]["tooltip"]]
     assert said == (["Known", "Offered (leases/s)", "Loss", "Runs"] if marked else ["Known"])

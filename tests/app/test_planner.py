@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from dropline import cli
 from dropline.app import planner, printed
 from dropline.app.charts import recovery
-from dropline.app.charts.demand import CAPACITIES, against_capacities
+from dropline.app.charts.recovery import CAPACITIES, against_capacities
 from dropline.app.queries import ask
 from dropline.app.warehouse import Warehouse
 from tests.app.shown import rows, said

@@ -40,7 +40,7 @@ def in_process(monkeypatch):
             raise Refused(str(error)) from error
 
     monkeypatch.setattr(sandbox, "run", run)
-    monkeypatch.setattr(uploads, "prepare", lambda: None)
+    monkeypatch.setattr(sandbox, "prepare", lambda module: None)
 
 
 def test_the_figures_are_those_of_the_warehouse(warehouse, tmp_path):
@@ -202,9 +202,9 @@ def test_an_operator_may_let_files_be_kept(open_page, warehouse_home, tmp_path, 
 
 
 def test_a_process_is_ready_before_there_is_a_file_and_serves_one(monkeypatch):
-    uploads.prepare()
+    sandbox.prepare(uploads.__name__)
     waiting = sandbox._PREPARED[uploads.__name__]
-    uploads.prepare()
+    sandbox.prepare(uploads.__name__)
     assert sandbox._PREPARED[uploads.__name__] is waiting, "one is enough"
     monkeypatch.setattr(sandbox, "_started", lambda module: pytest.fail("another was started"))
     assert uploads.explain("empty", b"")["trials"] == []
@@ -213,11 +213,11 @@ def test_a_process_is_ready_before_there_is_a_file_and_serves_one(monkeypatch):
 
 
 def test_a_process_that_died_while_it_waited_is_replaced_and_none_outlives_this_one():
-    uploads.prepare()
+    sandbox.prepare(uploads.__name__)
     waiting = sandbox._PREPARED[uploads.__name__]
     waiting.kill()
     waiting.wait()
     assert uploads.explain("empty", b"")["trials"] == []
-    uploads.prepare()
+    sandbox.prepare(uploads.__name__)
     waiting = sandbox._PREPARED.pop(uploads.__name__)
     assert (waiting.communicate(timeout=30), waiting.returncode) == ((b"", b""), 0), "its input has ended"
