@@ -147,7 +147,7 @@ def drawn(warehouse: Warehouse, times: int) -> Iterator[dict[str, Any]]:
             "b": _turn(place + 1)(hosts),
             "rate_units": [row["rate_unit"]],
             "most": queries.MOST_ROWS,
-            **{each: [] for each in ("severity", "finding", "subject", "campaign", "hidden")},
+            **{each: [] for each in ("severities", "findings", "subjects", "campaigns", "hidden")},
             **turn(versions),
         }
 

@@ -18,7 +18,13 @@ from dropline.paths import Home
 
 MOST_BARS = 12
 MOST_FINDINGS = 1000  # of the table; a browser takes 0.1 s for 5,000
-FILTERS = {"severity": "Severity", "finding": "Finding", "subject": "About", "campaign": "Campaign"}
+# Filter: its label, and the parameter of quality_findings.sql.
+FILTERS = {
+    "severity": ("Severity", "severities"),
+    "finding": ("Finding", "findings"),
+    "subject": ("About", "subjects"),
+    "campaign": ("Campaign", "campaigns"),
+}
 RESULTS = wording.SEVERITIES | {None: "✓ holds"}
 
 
@@ -85,7 +91,8 @@ def _findings(warehouse: Warehouse, found: pd.DataFrame, asked: Collection[str],
         st.warning("No findings for these filters. Remove one.")
         return
     _draw_kinds(kept, asked)
-    rows = queries.ask(warehouse, "quality_findings", **chosen, hidden=[*hidden], most=MOST_FINDINGS).to_pandas()
+    wanted = {parameter: chosen[name] for name, (_, parameter) in FILTERS.items()} | {"hidden": [*hidden]}
+    rows = queries.ask(warehouse, "quality_findings", **wanted, most=MOST_FINDINGS).to_pandas()
     if (total := kept["findings"].sum()) > len(rows):
         st.caption(f"The table shows the most serious {len(rows):,} of {total:,} findings; filter to see the others.")
     named = rows.assign(severity=rows["severity"].map(wording.SEVERITIES), finding=rows["finding"].map(_named))
@@ -98,7 +105,7 @@ def _findings(warehouse: Warehouse, found: pd.DataFrame, asked: Collection[str],
 
 def _choose_filters(found: pd.DataFrame) -> dict[str, list[str]]:
     chosen = {}
-    for column, (name, label) in zip(st.columns(len(FILTERS)), FILTERS.items(), strict=True):
+    for column, (name, (label, _)) in zip(st.columns(len(FILTERS)), FILTERS.items(), strict=True):
         values = sorted(found[name].dropna().unique())
         texts = {"severity": wording.SEVERITIES.__getitem__, "finding": _named}
         with column, widgets.reserved(widgets.FIELD_PIXELS):

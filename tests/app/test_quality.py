@@ -11,7 +11,7 @@ from dropline.ingest.log import Entry
 from tests.app.shown import links, rows, said
 from tests.homes import changed
 
-NO_FILTER = {"severity": [], "finding": [], "subject": [], "campaign": [], "hidden": []}
+NO_FILTER = {"severities": [], "findings": [], "subjects": [], "campaigns": [], "hidden": []}
 REFUSED = "Line 3: the report ends here copy the file again"
 
 
@@ -69,7 +69,7 @@ def test_findings_are_filtered_by_the_address(open_page, warehouse_home, address
 
 
 def test_a_finding_about_a_trial_leads_to_that_trial(open_page, warehouse_home, warehouse):
-    finding = queries.ask(warehouse, "quality_findings", **NO_FILTER | {"subject": ["trial"]}).to_pylist()[0]
+    finding = queries.ask(warehouse, "quality_findings", **NO_FILTER | {"subjects": ["trial"]}).to_pylist()[0]
     app = open_page(warehouse_home, "quality", chosen=finding["finding_id"][:12])
     assert finding["detail"] in said(app)
     way = links(app)["Open the trial"]
@@ -80,10 +80,10 @@ def test_a_finding_about_a_trial_leads_to_that_trial(open_page, warehouse_home, 
 
 
 def test_a_finding_about_a_figure_leads_to_its_configuration_or_names_its_place(open_page, published_home, warehouse):
-    hidden = queries.row(warehouse, "quality_findings", **NO_FILTER | {"finding": ["hidden_thread_count"]})
+    hidden = queries.row(warehouse, "quality_findings", **NO_FILTER | {"findings": ["hidden_thread_count"]})
     app = open_page(published_home, "quality", published="true", chosen=hidden["finding_id"][:12])
     assert links(app)["Open the configuration"].choices == {"configurations": [hidden["configuration_id"]]}
-    finding = queries.row(warehouse, "quality_findings", **NO_FILTER | {"subject": ["figure"]})
+    finding = queries.row(warehouse, "quality_findings", **NO_FILTER | {"subjects": ["figure"]})
     place = queries.row(warehouse, "quality_source_of", figure_id=finding["subject_id"])
     app = open_page(published_home, "quality", published="true", chosen=finding["finding_id"][:12])
     assert f"{place['source_title']}, {place['location']}" in said(app)
