@@ -8,7 +8,6 @@ import re
 from datetime import datetime
 from typing import Final
 
-from dropline.ingest import beside
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.json_documents import Node, in_documents
 from dropline.ingest.formats.text import head_text, instant, mapping, quote, real, words
@@ -23,7 +22,14 @@ _JSON: Final = re.compile(r'\s*\{\s*"(?:MetricDataResults|Messages|NextToken|Lab
 _TITLE: Final = "Full label"
 _TIME: Final = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?", re.ASCII)
 _STATISTICS: Final = ("SampleCount", "Average", "Sum", "Minimum", "Maximum")
-_UNITS: Final[dict[str, str | None]] = beside.words(__file__, "units")[NAME]
+_UNITS: Final = {
+    "Percent": "%",
+    "Bytes": "bytes",
+    "Seconds": "s",
+    "Milliseconds": "ms",
+    "Microseconds": "us",
+    **dict.fromkeys(("Count", "None", "No unit", "")),
+}
 
 
 def sniff(head: bytes) -> bool:

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
-from dropline.ingest import beside
 from dropline.ingest.formats import Reject
 from dropline.ingest.formats.json_documents import Node, in_documents
 from dropline.ingest.formats.text import head_text, instant, items, json_object, mapping, quote, real, words
@@ -28,7 +27,7 @@ _PAIR: Final = re.compile(r"([a-z][a-z0-9-]*)[=\t](-?\d{1,18}(?:\.\d{1,9})?)", r
 _SHOWN: Final = re.compile(rf"\s*(?:{_PAIR.pattern}[,\r\n]+){{5}}", re.ASCII)
 _QUERIES: Final = re.compile(r"\b(?:udp-queries|questions)[=\t]")
 _ARRAY: Final = re.compile(r'\s*\[\s*\{[^{}\[\]]*"type"\s*:\s*"(?:Map|Ring)?StatisticItem"')
-_UNITS: Final[dict[str, str]] = beside.words(__file__, "units")[NAME]
+_UNITS: Final = {"real-memory-usage": "bytes", "uptime": "s", "user-msec": "ms", "sys-msec": "ms"}
 
 
 def sniff(head: bytes) -> bool:

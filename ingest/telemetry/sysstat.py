@@ -14,7 +14,6 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
-from dropline.ingest import beside
 from dropline.ingest.formats import Reject, Row
 from dropline.ingest.formats.json_documents import Node, in_documents
 from dropline.ingest.formats.text import in_head, instant, items, mapping, quote, real, words
@@ -28,7 +27,12 @@ _EXPECTED: Final = "expected the JSON of `sadf -j`, with sysstat, hosts and stat
 _BEGIN: Final = re.compile(r'\s*\{\s*"sysstat"\s*:\s*\{\s*"(?:sysdata-version|hosts)"')
 _IDENTIFIERS: Final = frozenset({"number", "line", "bus_number"})  # numbers that identify the object; texts always do
 _CLOCK_NAMES: Final = frozenset({"UTC", "GMT"})
-_UNITS: Final[dict[str, str]] = beside.words(__file__, "units")[NAME]
+_UNITS: Final = {
+    "cpu-load": "%",
+    "cpu-load-all": "%",
+    "memory": "kB",
+    **dict.fromkeys(("net-dev", "net-edev", "net-udp", "net-udp6", "softnet"), "packets/s"),
+}
 _COUNTS: Final = frozenset({"blg_len"})
 
 
