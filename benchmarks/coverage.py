@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import math
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import duckdb
@@ -340,11 +341,7 @@ def _pairs() -> str:
     noise = np.random.default_rng(1947)
     rows = []
     for step, runs in track([(step, runs) for step in STEPS for runs in (5, 9, 30)], "Pairs"):
-        cells = []
-        for shape in SHAPES:
-            equal = ratios(_normal(noise, runs), 1, step, shape, noise)
-            faster = ratios(_normal(noise, runs), FASTER, step, shape, noise)
-            cells.append(f"{equal.faster + equal.slower:.1%} / {faster.faster:.0%}")
+        cells = [_called(partial(_normal, noise, runs), step, shape, noise) for shape in SHAPES]
         rows.append([f"{step:.0%}", f"{runs}", *cells])
     return (
         f"## Verdicts\n\n{SETS // 2} pairs a cell, each side with a ramp of its own: how many of two equal servers are "
@@ -353,16 +350,18 @@ def _pairs() -> str:
     )
 
 
+def _called(draw: Callable[[], Floats], step: float, shape: str, noise: np.random.Generator) -> str:
+    """Return how many of two equal servers are called different, and how many faster ones faster."""
+    equal, faster = (ratios(draw(), ratio, step, shape, noise) for ratio in (1, FASTER))
+    return f"{equal.faster + equal.slower:.1%} / {faster.faster:.0%}"
+
+
 def _unequal_runs() -> str:
     noise = np.random.default_rng(1983)
     rows = []
     for name, draw in track(UNEQUAL.items(), "Unequal runs"):
-        cells = []
-        for shape in ((SETS, runs) for runs in (5, 9, 12, 30)):
-            equal = ratios(draw(noise, shape, NOISE), 1, 0.05, MIDDLE, noise)
-            faster = ratios(draw(noise, shape, NOISE), FASTER, 0.05, MIDDLE, noise)
-            cells.append(f"{equal.faster + equal.slower:.1%} / {faster.faster:.0%}")
-        rows.append([name, *cells])
+        drawn = (partial(draw, noise, (SETS, runs), NOISE) for runs in (5, 9, 12, 30))
+        rows.append([name, *(_called(each, 0.05, MIDDLE, noise) for each in drawn)])
     return (
         "## Verdicts when runs are not alike\n\nAs above, steps of 5 %, logistic loss of 10 %. Servers of two levels "
         "have these shares of runs at the lower one, at random: of equal servers, one can have more of them.\n\n"

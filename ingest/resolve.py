@@ -206,6 +206,12 @@ class Resolver:
         configs: Iterable[ServerConfig] | None = None,
         named: Callable[[str, str], str] | None = None,
     ) -> None:
+        self._by_kind = {
+            Kind.OUTPUT: self._output,
+            Kind.WATCHED: self._watched,
+            Kind.NOTES: self._notes,
+            Kind.UNKNOWN: self._unknown,
+        }
         self._files = by_scope(found)
         every = chain.from_iterable(self._files.values())
         self._servers = ServerConfigs(server_configs(every, read) if configs is None else configs)
@@ -227,11 +233,7 @@ class Resolver:
         content = None
         try:
             content = self.content(item)
-            by_kind = {
-                **{Kind.OUTPUT: self._output, Kind.WATCHED: self._watched},
-                **{Kind.NOTES: self._notes, Kind.UNKNOWN: self._unknown},
-            }
-            return by_kind.get(item.kind, self._described)(item, content)
+            return self._by_kind.get(item.kind, self._described)(item, content)
         except Rejected as error:
             return rejected(item, self._campaign(item), [error.reject], content)
 

@@ -35,6 +35,13 @@ CONFIGURATION: Final = tuple((field.name, field.type) for field in _fields(_TABL
 TABLES: Final[dict[str, pa.Schema]] = {
     table: pa.schema(_fields(columns)) for table, columns in _TABLES.items() if table != "configuration"
 }
-(CAMPAIGNS, TRIALS, EXCHANGES, INTERVALS, OBSERVATIONS, HOSTS, SERVER_CONFIGS, RAW_FILES, REJECTS, FIGURES) = (
-    TABLES.values()
-)
+CAMPAIGNS: Final = TABLES["campaigns"]
+TRIALS: Final = TABLES["trials"]
+EXCHANGES: Final = TABLES["exchanges"]
+INTERVALS: Final = TABLES["intervals"]
+OBSERVATIONS: Final = TABLES["observations"]
+HOSTS: Final = TABLES["hosts"]
+SERVER_CONFIGS: Final = TABLES["server_configs"]
+RAW_FILES: Final = TABLES["raw_files"]
+REJECTS: Final = TABLES["rejects"]
+FIGURES: Final = TABLES["figures"]

@@ -56,7 +56,7 @@ with_runs_above as (
         *,
         count(height) over above as runs_above,
         avg(height) over above as mean_above,
-        stddev_samp(height) over above as stdev_above,
+        greatest(stddev_samp(height) over above, {{ spread_within('step') }}) as spread_above,
         min(height) over above < max(height) over above as is_spread_above
     from trimmed_runs
     window above as (
@@ -78,13 +78,11 @@ with_dips as (
             and with_runs_above.known_heights - with_runs_above.runs_above
             <= greatest(1, with_runs_above.known_heights / 4)
             and with_runs_above.mean_above - with_runs_above.height
-            > interval_constants.dip_stdevs
-            * greatest(with_runs_above.stdev_above, {{ spread_within('with_runs_above.step') }})
+            > interval_constants.dip_stdevs * with_runs_above.spread_above
             -- nor are several that are alike
             and (
                 with_runs_above.height_place = 1
-                or with_runs_above.height - with_runs_above.lowest_height
-                > 3 * greatest(with_runs_above.stdev_above, {{ spread_within('with_runs_above.step') }})
+                or with_runs_above.height - with_runs_above.lowest_height > 3 * with_runs_above.spread_above
             ),
             false
         ) as is_far_below
