@@ -265,21 +265,25 @@ def comparison() -> str:
 def in_sessions() -> str:
     """Return the table of runs that come in sessions, which differ besides their runs, in Markdown."""
     rows = []
-    for sessions, runs in ((5, 5), (6, 5), (10, 5), (10, 10), (20, 5)):
-        names, places = np.repeat(np.arange(sessions), runs), (sessions // 2 * runs, (sessions - 1) * runs)
+    for sessions, runs in ((2, 5), (3, 5), (4, 5), (4, 10), (5, 5), (6, 5), (10, 5), (10, 10), (20, 5)):
+        names, begins = np.repeat(np.arange(sessions), runs), (sessions // 2 * runs, (sessions - 1) * runs)
         for spread in (0.0, 0.5, 1.0, 2.0):
             series = draw_sessions(sessions, runs, spread)
             shares = [float(np.mean([bool(trend(each, ALPHA).changes) for each in series]))]
-            for place, ratio in ((0, 1.0), *((place, ratio) for ratio in (0.95, 0.9) for place in places)):
+            for place, ratio in ((0, 1.0), *((place, ratio) for ratio in (0.95, 0.9) for place in begins)):
                 changed = series * np.where(names < names[place], 1, ratio)
-                changes = [[change.index for change in trend(each, ALPHA, None, names).changes] for each in changed]
-                shares.append(_share(Case("", (place,) if place else ()), changes))
+                found = [trend(each, ALPHA, None, names).changes for each in changed]
+                places = [[change.index for change in each] for each in found]
+                shares.append(_share(Case("", (place,) if place else ()), places))
+                if not place:
+                    shares.append(float(np.mean([not all(one.is_other_session for one in each) for each in found])))
             rows.append([f"{sessions} of {runs} runs, which differ by {spread:g}", *map(_percent, shares)])
-    found = ("-5 % half-way", "-5 % last", "-10 % half-way", "-10 % last")
+    heads = ("without the mark", "-5 % half-way", "-5 % last", "-10 % half-way", "-10 % last")
     return (
         f"Percent of {SERIES} series whose runs of {100 * NOISE_RATIO:.0f} % noise come in sessions, which differ by a"
-        " multiple of that noise: with a false alarm, and in which a change half-way or with the last session is found:"
-        "\n\n" + table(["sessions", "false alarm, sessions unknown", "false alarm", *found], rows)
+        " multiple of that noise: with a false alarm, with one that lacks the mark `is_other_session`, and in which a"
+        " change half-way or with the last session is found:"
+        "\n\n" + table(["sessions", "false alarm, sessions unknown", "false alarm", *heads], rows)
     )
 
 

@@ -99,6 +99,7 @@ class Change:
         p_value: Chance that a clean series of this length shows a change as strong; 0.001 means "at most 0.001".
         is_drift: Whether the level moves in the same direction at the change before or after it.
         is_spread_changed: Whether the spread differs before and after it, which may explain the change.
+        is_other_session: Whether one of fewer than FEWEST_SESSIONS sessions begins near it: they may differ anyway.
     """
 
     index: int
@@ -107,6 +108,7 @@ class Change:
     p_value: float
     is_drift: bool = False
     is_spread_changed: bool = False
+    is_other_session: bool = False
 
 
 @dataclass(frozen=True)
@@ -166,10 +168,15 @@ def trend(
     split = _Split.cheapest(series, float(noise_scale(series)), price)
     if split.gains and (excess := resemblance(split.residuals())) > 1:
         split = _Split.cheapest(series, excess * split.noise, price)
+    few_starts = np.empty(0, dtype=np.int64)
     if split.gains and sessions is not None:
         names = np.asarray(sessions)
         starts = np.flatnonzero(np.append(True, names[1:] != names[:-1]))
-        if FEWEST_SESSIONS <= starts.size <= series.size / 2:
+        if starts.size > series.size / 2:
+            pass  # mostly of one run each
+        elif starts.size < FEWEST_SESSIONS:
+            few_starts = starts[1:]
+        else:
             prices, price = prices_of(starts.size), price_at(alpha, starts.size)
             split = _Split.cheapest(series, max(split.noise, split.noise_of_sessions(starts)), price)
     listed = price
@@ -179,7 +186,7 @@ def trend(
             split = split.at(price)
     if split.gains and brackets is not None and _differ(brackets, slice(None), slice(None)):
         split = split.without(lambda place: _is_doubtful(split, place, brackets))
-    return split.told([_p_value(gain * listed / price, prices, alpha) for gain in split.gains])
+    return split.told([_p_value(gain * listed / price, prices, alpha) for gain in split.gains], few_starts)
 
 
 @dataclass(frozen=True)
@@ -234,19 +241,17 @@ class _Split:
         means = np.add.reduceat(np.where(dips, levels, self.series), starts) / sizes
         return float(noise_scale(means)) / math.sqrt((1 / sizes).mean())
 
-    def told(self, p_values: list[float]) -> Trend:
+    def told(self, p_values: list[float], few_starts: NDArray[np.int64]) -> Trend:
         levels, dips = self.levels
         marks = levels[self.bounds[:-1]]
         steps = np.diff(marks)
         goes_on = steps[1:] * steps[:-1] > 0
-        drifts = np.append(goes_on, False) | np.append(False, goes_on)
-        changes = [
-            Change(index, float(before), float(after), p_value, bool(is_drift), is_spread_changed)
-            for index, before, after, p_value, is_drift, is_spread_changed in zip(
-                self.bounds[1:-1], marks, marks[1:], p_values, drifts, _spread_changes(self), strict=False
-            )
-        ]
-        return Trend(changes, levels, dips)
+        drifts = (np.append(goes_on, False) | np.append(False, goes_on)).tolist()
+        distances = np.abs(few_starts - np.array(self.bounds[1:-1])[:, None])
+        near = (distances <= NEARNESS.size // 2).any(axis=1)
+        sides = marks[:-1].tolist(), marks[1:].tolist()
+        told = zip(self.bounds[1:-1], *sides, p_values, drifts, _spread_changes(self), near.tolist(), strict=False)
+        return Trend([Change(*each) for each in told], levels, dips)
 
 
 def resemblance(residuals: NDArray[np.float64]) -> float:

@@ -19,7 +19,12 @@ select
         if(is_version_changed, 'version ' || product_version, null),
         nullif(list_aggregate(environment_changes, 'string_agg', '; '), '')
     ) as changed,
-    concat_ws('; ', if(is_drift, 'part of a drift', null), if(is_spread_changed, 'spread changed too', null)) as doubt
+    concat_ws(
+        '; ',
+        if(is_drift, 'part of a drift', null),
+        if(is_spread_changed, 'spread changed too', null),
+        if(is_other_session, 'another session', null)
+    ) as doubt
 from trends
 where series_id = $series_id
 order by place

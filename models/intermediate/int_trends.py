@@ -8,6 +8,7 @@ from dropline.inference.changes import Brackets, trend
 from dropline.inference.groups import described
 
 ALPHA = 0.009  # a little below 1 %, which is then kept also where the noise is not quite normal
+MARKS = ("is_drift", "is_spread_changed", "is_other_session")
 SCHEMA = pa.schema(
     [
         ("series_id", pa.string()),
@@ -18,6 +19,7 @@ SCHEMA = pa.schema(
         ("level_before", pa.float64()),
         ("is_drift", pa.bool_()),
         ("is_spread_changed", pa.bool_()),
+        ("is_other_session", pa.bool_()),
         ("change_p_value", pa.float64()),
     ]
 )
@@ -42,7 +44,7 @@ def _trend(series):
         "series_id": series["series_id"].to_pylist(),
         "place": series["place"].to_pylist(),
         **{name: [None] * len(series) for name in ("level", "level_before", "change_p_value")},
-        **{name: [False] * len(series) for name in ("is_dip", "is_change", "is_drift", "is_spread_changed")},
+        **{name: [False] * len(series) for name in ("is_dip", "is_change", *MARKS)},
     }
     for row, level, is_dip in zip(at.tolist(), found.levels.tolist(), found.dips.tolist(), strict=True):
         columns["level"][row], columns["is_dip"][row] = level, is_dip
@@ -54,7 +56,7 @@ def _trend(series):
         row = at[change.index]
         columns["is_change"][row] = True
         columns["level_before"][row] = change.before
-        columns["is_drift"][row] = change.is_drift
-        columns["is_spread_changed"][row] = change.is_spread_changed
+        for name in MARKS:
+            columns[name][row] = getattr(change, name)
         columns["change_p_value"][row] = change.p_value
     return columns

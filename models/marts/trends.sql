@@ -46,6 +46,7 @@ select
     trends.level / nullif(trends.level_before, 0) as change_ratio,
     trends.is_drift,
     trends.is_spread_changed,
+    trends.is_other_session,
     trends.change_p_value,
     points.is_version_changed,
     points.environment_changes

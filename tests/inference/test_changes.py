@@ -73,6 +73,23 @@ def test_sessions_that_differ_besides_their_runs_seldom_raise_an_alarm(sessions,
     assert np.mean(known) <= 0.04 < 0.1 < np.mean(alone)
 
 
+@pytest.mark.parametrize(("sessions", "runs"), [(2, 5), (3, 10), (4, 5), (4, 10)])
+def test_an_alarm_in_too_few_sessions_to_compare_is_marked(sessions, runs):
+    names = np.repeat(np.arange(sessions), runs)
+    found = [trend(series, sessions=names).changes for series in simulation.draw_sessions(sessions, runs, 1)]
+    unmarked = np.mean([not all(change.is_other_session for change in changes) for changes in found])
+    assert unmarked <= 0.07 < np.mean([bool(changes) for changes in found]) + 0.03
+
+
+def test_a_change_within_a_session_and_one_among_sessions_of_one_run_have_no_mark():
+    step = 1000 - 60 * (np.arange(60) >= 30) + WIGGLE
+    for sessions in (np.arange(60) // 20, np.arange(60) // 6, np.arange(60)):
+        (change,) = trend(step, sessions=sessions).changes
+        assert not change.is_other_session
+    (change,) = trend(step, sessions=np.arange(60) // 15).changes
+    assert change.is_other_session
+
+
 def test_a_staircase_in_one_direction_is_a_drift_and_there_and_back_is_none():
     for levels, expected in (((1000, 950, 900), True), ((1000, 950, 1000), False)):
         changes = trend(np.repeat(levels, 20) + WIGGLE).changes
