@@ -15,8 +15,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import yaml
-
+from dropline import beside
 from dropline.app import output_formats, wording
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from dropline.inference.recovery import Course
 
 FUNCTIONS: Final = Path(__file__).parent.parent / "macros" / "functions.sql"
-_DECLARED: Final = yaml.load(Path(__file__).with_name("calculator.yml").read_text("utf-8"), yaml.CSafeLoader)
+_DECLARED: Final = beside.words(__file__, "calculator")
 
 
 class Parameter(NamedTuple):

@@ -6,16 +6,15 @@ import re
 import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
-from pathlib import Path
 from typing import Any, Final, Literal
 
 import pandas as pd
 import streamlit as st
-import yaml
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.column_types import ColumnConfig
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from dropline import beside
 from dropline.app import downloads, status, wording
 from dropline.app.charts import theme
 from dropline.app.queries import loss_goals, row
@@ -39,7 +38,7 @@ MOST_PIXELS: Final = 400  # of a table that fits its rows, up to ten
 TOOLS_PIXELS: Final = 12  # between a field and a chart, whose tool bar overlaps the space above
 HEADER_PIXELS: Final = 44  # an answer of one line
 FIELD_PIXELS: Final = 68  # a field with its label
-_TABLES: Final = yaml.load(Path(__file__).with_name("tables.yml").read_text("utf-8"), yaml.CSafeLoader)
+_TABLES: Final = beside.words(__file__, "tables")
 TINT: Final = "background-color: rgba(230, 159, 0, 0.2)"
 
 

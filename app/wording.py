@@ -3,15 +3,14 @@
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping
-from pathlib import Path
 from typing import Any, Final, TypeGuard, TypeVar
 
-import yaml
+from dropline import beside
 
 _T = TypeVar("_T")
 NOT_STATED: Final = "not stated"
 
-_TABLES: Final = yaml.load(Path(__file__).with_suffix(".yml").read_text("utf-8"), yaml.CSafeLoader)
+_TABLES: Final = beside.words(__file__)
 BOUNDS: Final[dict[str, str]] = _TABLES["BOUNDS"]
 STATUSES: Final[dict[str, str]] = _TABLES["STATUSES"]
 CLAIM_VERDICTS: Final[dict[str, str]] = _TABLES["CLAIM_VERDICTS"]

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Final
 
-from dropline.ingest import beside
+from dropline import beside
 from dropline.ingest.campaign import FIELDS, Campaign
 from dropline.ingest.formats import Rejected, Row, dnsblast
 from dropline.ingest.formats.perfdhcp_options import told_by_command

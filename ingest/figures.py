@@ -20,7 +20,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dropline.ingest import beside
+from dropline import beside
 from dropline.ingest.formats import Reject, Rejected, Row
 from dropline.ingest.formats.text import few_rejects, head_text, real, within
 from dropline.ingest.schema import CONFIGURATION, FIGURES

@@ -18,7 +18,7 @@ _NOUNS: Final = {
     Kind.SERVER: ("server configuration", ""),
     Kind.WATCHED: ("file", " of counters or probes"),
 }
-_TEMPLATE: Final = Path(__file__).with_suffix(".yml")
+_TEMPLATE: Final = Path(__file__).with_suffix(".txt")
 
 
 def begin(folder: Path, lake: Lake) -> Path:

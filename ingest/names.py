@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from dropline.ingest import beside
+from dropline import beside
 from dropline.ingest.synonyms import PHRASE, THREADS, VERSION, with_version
 
 Slot = tuple[int, int]  # token, and part of it

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from dropline.ingest import beside
+from dropline import beside
 
 TEXT: Final = pa.string()
 _KINDS: Final = {

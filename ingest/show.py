@@ -13,7 +13,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from dropline.ingest import beside, machines
+from dropline import beside
+from dropline.ingest import machines
 from dropline.ingest.campaign import FILE_NAME
 from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, IntakeError, Kind, Unreadable, read, survey
 from dropline.ingest.formats import Row, contents

@@ -8,7 +8,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from dropline.ingest import beside
+from dropline import beside
 from dropline.ingest.schema import CONFIGURATION
 
 Value = str | int | float

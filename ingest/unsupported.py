@@ -7,7 +7,7 @@ import re
 from itertools import islice
 from typing import Any, Final
 
-from dropline.ingest import beside
+from dropline import beside
 from dropline.ingest.archives import is_tar
 from dropline.ingest.formats.text import HEAD_BYTES, head_text, unpack
 

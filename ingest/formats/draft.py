@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Final
 
-from dropline.ingest import beside
+from dropline import beside
 from dropline.ingest.formats import Observation, Report, Row
 from dropline.ingest.formats.text import MAX_SERIES, quote
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import compress
 from typing import Any, Final
 
-from dropline.ingest import beside
+from dropline import beside
 from dropline.ingest.formats.text import plural, real
 
 Pair = tuple[str, str]

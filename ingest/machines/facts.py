@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple, TypeVar
 
-from dropline.ingest import beside
+from dropline import beside
 from dropline.ingest.formats.text import count, items, real
 
 Facts = dict[str, Any]

@@ -7,7 +7,7 @@ from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from dropline.ingest import beside
+from dropline import beside
 from dropline.ingest.formats import Reject, Row
 from dropline.ingest.machines.facts import SOURCES, FactError, Facts, recognise, stem
 

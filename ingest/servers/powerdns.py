@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from dropline.ingest import beside
+from dropline import beside
 from dropline.ingest.campaign import CampaignError, read_yaml
 from dropline.ingest.formats import Row
 from dropline.ingest.formats.text import mapping
