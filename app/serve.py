@@ -149,9 +149,13 @@ def application(
 
     import streamlit as st
     from starlette.middleware import Middleware
+    from streamlit.components.v2 import manifest_scanner
 
     from dropline.app import editor
     from dropline.app.middleware import Guard
+
+    # It reads the metadata of all packages, a fifth of the start, for components; none has any.
+    manifest_scanner.scan_component_manifests = list  # type: ignore[assignment]
 
     @asynccontextmanager
     async def ready(_: App) -> AsyncIterator[None]:

@@ -72,10 +72,10 @@ def _finding(points: pd.DataFrame) -> str:
         return f"The level drifts: {last['shown_change']} from run {last['place']} on, the last step of several{tail}"
     if last["is_spread_changed"]:
         tail = f"; the runs scatter differently from there on, too{tail}"
+    reason = f", with {last['changed']}" if last["changed"] else ""
     if last["is_other_session"]:
-        tail = f"; perhaps only sessions differ: fewer than five do not show by how much{tail}"
-    reason = f", with {last['changed']}" if last["changed"] else "; no other change is known"
-    return f"{last['shown_change']} from run {last['place']} on{reason}{tail}"
+        reason += ", perhaps only because another session began"
+    return f"{last['shown_change']} from run {last['place']} on{reason or '; no other change is known'}{tail}"
 
 
 main()

@@ -1,5 +1,9 @@
 """The page Trends, and its chart."""
 
+import shutil
+
+import duckdb
+
 from dropline.app.queries import ask
 
 
@@ -29,3 +33,20 @@ def test_without_a_goal_each_series_is_at_the_usual_one_of_its_unit(warehouse):
         "where loss_goal = case rate_unit when 'leases/s' then 'isc' else 'permille' end"
     )
     assert found == set(expected["series_id"].to_pylist())
+
+
+def test_a_change_with_another_session_is_said_to_be_perhaps_no_more(open_page, warehouse_home, tmp_path):
+    file = shutil.copy(warehouse_home / "warehouse.duckdb", tmp_path)
+    with duckdb.connect(file) as connection:
+        ((series, place),) = connection.execute("""
+            update trends
+            set is_change = true, is_other_session = true, level_before = 2 * level, change_ratio = 0.5
+            where (series_id, place) = (
+                select (series_id, place) from trends
+                where loss_goal = 'isc' and series_runs >= 4 and not is_dip and place = 3 and environment_changes = []
+                order by series_id limit 1
+            )
+            returning series_id, place
+        """).fetchall()
+    found = open_page(tmp_path, "trends", series=series).header[0].value
+    assert found.startswith(f"\\-50 % from run {place} on, perhaps only because another session began")
