@@ -52,7 +52,9 @@ unplaced as (
         case when places_of_one_number.place_hash is null then told.repetition end as repetition,
         -- what a search found is no step of a ramp
         case when not {{ is_search('told.method') }} then told.offered_rate end as offered_rate,
-        coalesce(cast(told.started_at as string), {{ time_in('told.source_path') }}) as moment,
+        told.started_at,
+        {{ time_in('told.source_path') }} as named_time,
+        cast(cast(told.offered_rate as bigint) as string) as named_rate,
         coalesce(methods_of_ramps.method, told.method) as method
     from told
     left join methods_of_ramps on told.trial_id = methods_of_ramps.trial_id
@@ -75,7 +77,15 @@ of_set_ups as (
         report_index,
         repetition,
         offered_rate,
-        moment,
+        coalesce(
+            cast(started_at as string),
+            case
+                -- `2026-11-20-1200` at 1,200 requests per second was not at noon
+                when offered_rate >= 1000 and named_time like '________%' || named_rate
+                    then regexp_replace(left(named_time, length(named_time) - length(named_rate)), '[-_. tT]$', '')
+                else named_time
+            end
+        ) as moment,
         described_folder,
         {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, method') }} as set_up_id
     from unplaced
