@@ -30,7 +30,7 @@ _DAY: Final = re.compile(rf"{_BEFORE}{_DATE}(?!\d)")
 _LAST_DAY: Final = re.compile(rf"{_BEFORE}{_DATE}\Z")
 _TIME: Final = re.compile(
     rf"{_BEFORE}(?:{_DATE}"
-    r"(?:[-_. t]?[0-2]\d[-_.:h]?[0-5]\d[-_.:m]?[0-5]\d(?:\.\d+)?s?z?|[-_t][0-2]\d[-_.:h]?[0-5]\dz?(?![a-z]))"
+    r"(?:[-_. t]?[0-2]\d[-_.:h]?[0-5]\d[-_.:m]?[0-5]\d(?:\.\d+)?s?z?|[-_t]?[0-2]\d[-_.:h]?[0-5]\dz?(?![a-z]))"
     r"|1[4-9]\d{8}(?:\d{3})?)(?!\d)",  # seconds or milliseconds since 1970
     re.IGNORECASE,
 )
@@ -311,6 +311,8 @@ def level(name: str) -> Level:
     name = _without(_TIME, _ROMAN.sub(_in_digits, ARCHIVES.sub("", name)))
     text = _without(_COUNTED, name)
     label = _COUNTED.search(name)
+    if label and _DAY.fullmatch(text):  # that of the run
+        text = ""
     repetition = label[label.lastgroup or 0].lstrip("rR") if label and "step" not in label[0].lower() else None
     found = None if _LAST_DAY.search(name) else _NUMBERED.fullmatch(name)
     return Level(text, repetition, (found[1] or "") if found else "", found[2] if found else "")

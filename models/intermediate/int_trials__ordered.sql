@@ -81,7 +81,10 @@ of_set_ups as (
             cast(started_at as string),
             case
                 -- `2026-11-20-1200` at 1,200 requests per second was not at noon
-                when offered_rate >= 1000 and named_time like '________%' || named_rate
+                when
+                    offered_rate >= 1000
+                    and named_time like '________%' || named_rate
+                    and replace(source_path, named_time, '') not like '%' || named_rate || '%'
                     then regexp_replace(left(named_time, length(named_time) - length(named_rate)), '[-_. tT]$', '')
                 else named_time
             end
