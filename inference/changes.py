@@ -172,11 +172,10 @@ def trend(
     if split.gains and sessions is not None:
         names = np.asarray(sessions)
         starts = np.flatnonzero(np.append(True, names[1:] != names[:-1]))
-        if starts.size > series.size / 2:
-            pass  # mostly of one run each
-        elif starts.size < FEWEST_SESSIONS:
+        have_several = starts.size <= series.size / 2  # runs each, on average
+        if have_several and starts.size < FEWEST_SESSIONS:
             few_starts = starts[1:]
-        else:
+        elif have_several:
             prices, price = prices_of(starts.size), price_at(alpha, starts.size)
             split = _Split.cheapest(series, max(split.noise, split.noise_of_sessions(starts)), price)
     listed = price
