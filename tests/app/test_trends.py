@@ -1,10 +1,13 @@
 """The page Trends, and its chart."""
 
 import shutil
+from pathlib import Path
 
 import duckdb
 
+from dropline.app import headlines
 from dropline.app.queries import ask
+from dropline.app.warehouse import Warehouse
 
 
 def test_every_series_has_a_label_of_its_own_and_its_runs_in_order(warehouse):
@@ -36,7 +39,7 @@ def test_without_a_goal_each_series_is_at_the_usual_one_of_its_unit(warehouse):
 
 
 def test_a_change_with_another_session_is_said_to_be_perhaps_no_more(open_page, warehouse_home, tmp_path):
-    file = shutil.copy(warehouse_home / "warehouse.duckdb", tmp_path)
+    file = Path(shutil.copy(warehouse_home / "warehouse.duckdb", tmp_path))
     with duckdb.connect(file) as connection:
         ((series, place),) = connection.execute("""
             update trends
@@ -50,3 +53,6 @@ def test_a_change_with_another_session_is_said_to_be_perhaps_no_more(open_page, 
         """).fetchall()
     found = open_page(tmp_path, "trends", series=series).header[0].value
     assert found.startswith(f"\\-50 % from run {place} on, perhaps only because another session began")
+    first = ask(Warehouse.open(file), "trends_series", loss_goal="isc").to_pylist()[0]
+    change = f"-50 % from run {place} of {first['runs']} on"
+    assert headlines.changed_level(first) == f"{change}, perhaps only another session: {first['label']}"
