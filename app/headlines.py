@@ -152,7 +152,7 @@ def certainty(best: Row) -> str:
 def changed_level(series: Row) -> str:
     """Return the last change of a row of `trends_series.sql`: `-5.8 % from run 21 of 30 on: Kea DHCPv4 memfile`."""
     change = f"{wording.percent(series['last_change'])} from run {series['last_place']} of {series['runs']} on"
-    return f"{change}{', perhaps only another session' if series['is_last_of_session'] else ''}: {series['label']}"
+    return f"{change}{', perhaps only another session' if series['last_is_other_session'] else ''}: {series['label']}"
 
 
 def lead(best: Row, rows: Sequence[Row], compared: Compared) -> str:

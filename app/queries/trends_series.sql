@@ -17,7 +17,7 @@ select
     count(*) filter (where is_dip) as dips,
     max(place) filter (where is_change) as last_place,
     arg_max(change_ratio, place) filter (where is_change) as last_change,
-    arg_max(is_other_session, place) filter (where is_change) as is_last_of_session,
+    arg_max(is_other_session, place) filter (where is_change) as last_is_other_session,
     arg_max(configuration_id, place) as newest_id
 from trends
 where loss_goal = coalesce($loss_goal, usual_goal(rate_unit))

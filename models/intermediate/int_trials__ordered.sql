@@ -53,7 +53,7 @@ unplaced as (
         -- what a search found is no step of a ramp
         case when not {{ is_search('told.method') }} then told.offered_rate end as offered_rate,
         told.started_at,
-        {{ time_in('told.source_path') }} as named_time,
+        case when told.started_at is null then {{ time_in('told.source_path') }} end as named_time,
         cast(cast(told.offered_rate as bigint) as string) as named_rate,
         coalesce(methods_of_ramps.method, told.method) as method
     from told
@@ -69,6 +69,24 @@ unplaced as (
 
 ),
 
+-- a time in a name, unless it is the rate: `2026-11-20-1200` at 1,200 requests per second was not at noon
+with_moments as (
+
+    select
+        *,
+        case
+            when started_at is not null then cast(started_at as string)
+            when
+                offered_rate >= 1000
+                and named_time like '________%' || named_rate
+                and replace(source_path, named_time, '') not like '%' || named_rate || '%'
+                then regexp_replace(left(named_time, length(named_time) - length(named_rate)), '[-_. tT]$', '')
+            else named_time
+        end as moment
+    from unplaced
+
+),
+
 of_set_ups as (
 
     select
@@ -77,21 +95,10 @@ of_set_ups as (
         report_index,
         repetition,
         offered_rate,
-        coalesce(
-            cast(started_at as string),
-            case
-                -- `2026-11-20-1200` at 1,200 requests per second was not at noon
-                when
-                    offered_rate >= 1000
-                    and named_time like '________%' || named_rate
-                    and replace(source_path, named_time, '') not like '%' || named_rate || '%'
-                    then regexp_replace(left(named_time, length(named_time) - length(named_rate)), '[-_. tT]$', '')
-                else named_time
-            end
-        ) as moment,
+        moment,
         described_folder,
         {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, method') }} as set_up_id
-    from unplaced
+    from with_moments
 
 ),
 
