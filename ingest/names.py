@@ -61,12 +61,14 @@ _EXECUTION: Final = _WORDS["executions"]
 _LABELS: Final = "|".join(sorted(_REPETITION - {"r"} | _EXECUTION - {"no", "nr"}, key=len, reverse=True))
 _LABELLED: Final = re.compile(rf"(?<![a-z])((?:{_LABELS})[-_=# ]?\d{{1,3}})\.(?=\d)")  # run1.4core
 _ROMAN: Final = re.compile(rf"(?<![a-z])((?:{_LABELS})[-_=# ]?)(i{{1,3}}|iv|vi{{0,3}}|ix)(?![a-z0-9])", re.IGNORECASE)
-# `run3`, `rep=3-memfile`, `3of9`, or `Q500-r3`, `r3-memfile` in a folder's name; not `dell-r340`.
+# `run3`, `rep=3-memfile`, `3of9`, `run-3-of-9`, or `Q500-r3`, `r3-memfile` in a folder's name; not `dell-r340`.
+_TOTAL: Final = "[-_ ]?of[-_ ]?[0-9]{1,3}"
 _COUNTED: Final = re.compile(
-    rf"(?:\A|(?<=.)[-_ .])(?:(?:{_LABELS})[-_=# ]?(?P<count>[0-9]{{1,9}}\Z|[0-9]{{1,3}})"
-    r"|(?P<of>[0-9]{1,3})of[0-9]{1,3}|(?P<r>r[0-9]{1,2}\Z)|(?<![-_ .])(?P<first>r[0-9]{1,2}))(?=[-_ .]|\Z)",
+    rf"(?:\A|(?<=.)[-_ .])(?:(?:{_LABELS})[-_=# ]?(?P<count>[0-9]{{1,9}}\Z|[0-9]{{1,3}})(?:{_TOTAL})?"
+    rf"|(?P<of>[0-9]{{1,3}}){_TOTAL}|(?P<r>r[0-9]{{1,2}}\Z)|(?<![-_ .])(?P<first>r[0-9]{{1,2}}))(?=[-_ .]|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
+_OF_SEVERAL: Final = re.compile(rf"(?<![a-z0-9])(?:(?:{_LABELS})[-_=# ]?)?([0-9]{{1,3}}){_TOTAL}(?![a-z0-9])")
 _QUANTITY: Final = _WORDS["quantities"]
 _NOISE: Final = frozenset(
     {*_RATE_BEFORE, *_REPETITION, *_EXECUTION, *_STEP_BEHIND, "output", "out", "log", "result", "results"}
@@ -204,8 +206,6 @@ class Name(NamedTuple):
         parts = self.tokens[at] if at < len(self.tokens) else ()
         if len(parts) == 2 and parts[0] in words and _is_count(parts[1]) and (parts[0] != "r" or len(parts[1]) < 3):
             return (at, 1)
-        if len(parts) == 3 and parts[1] == "of" and _is_count(parts[0]):
-            return (at, 0)
         before = self.tokens[at - 1] if at else ()
         return (at, 0) if len(parts) == 1 and before in {(word,) for word in words} and _is_count(parts[0]) else None
 
@@ -257,7 +257,7 @@ def split(file: str) -> tuple[_Parts, ...]:
     stem = file.lower()
     while (ending := stem.rpartition("."))[0] and ending[2] in _ENDINGS:
         stem = ending[0]
-    stem = _CLOCK.sub(r"\1\3\4", _ROMAN.sub(_in_digits, stem))
+    stem = _CLOCK.sub(r"\1\3\4", _OF_SEVERAL.sub(r"rep\1", _ROMAN.sub(_in_digits, stem)))
     stem = _THOUSANDS_WITHIN.sub(r"\1.\2k", _UUID.sub(lambda found: found[0].replace("-", ""), stem))
     stem = _BESIDE_VERSION.sub(r"\1 ", _LABELLED.sub(r"\1 ", _DAY.sub(" ", _TIME.sub(" ", stem))))
     stem = VERSION.sub(with_version, stem)
