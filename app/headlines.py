@@ -25,6 +25,7 @@ DECIDED: Final = ("faster", "slower", "probably faster", "probably slower")
 # Columns that distinguish set-ups, in this order; those after the first group only where the others are ambiguous.
 _MAIN: Final = ("product", "product_version", "backend", "threading", "ha_mode", "scenario")
 _MORE: Final = ("testbed", "tool", "configuration", "method", "campaign")
+_APART: Final = ("scenario", "product_version", "campaign", "testbed", "tool", "method")  # pairs of one name
 # What `fastest` and the texts about it read of a set-up.
 COLUMNS: Final = (
     *(*_MAIN, *_MORE, "protocol", "threads", "cpus", "origin", "rate", "rate_unit"),
@@ -297,16 +298,20 @@ def figure(row: Row) -> str:
 
 
 def pair_names(pairs: Sequence[Row], factor: str) -> list[str]:
-    """Return a name for each pair of a factor, without the parts that all share."""
-    plain = ("product", "protocol", "backend")
-    columns = [
-        *([wording.known(pair[name]) or "" for pair in pairs] for name in plain),
-        ha_modes := [_ha(pair) for pair in pairs],
-        counts := [threads(None, pair["threads"]) for pair in pairs],
-    ]
-    differing = [texts for texts in columns if len({*texts}) > 1] or [counts if factor == "threading" else ha_modes]
-    found = [", ".join(filter(None, texts)) for texts in zip(*differing, strict=True)]
-    return unique(found, [pair["campaign"] for pair in pairs])
+    """Return a unique name for each pair of a factor, without the parts that all share.
+
+    A pair with a `reference` is named with it, unless all have the same.
+    """
+    plain = ("product", *(() if factor == "ip_version" else ("protocol",)), "backend")
+    columns = {name: [wording.known(pair[name]) or "" for pair in pairs] for name in plain}
+    columns["ha_mode"] = [_ha(pair) for pair in pairs]
+    columns["threading"] = [threads(pair["threading"], pair["threads"]) for pair in pairs]
+    differing = [texts for texts in columns.values() if len({*texts}) > 1]
+    own = columns.get(factor, columns["threading"])
+    found = [", ".join(filter(None, texts)) or "one pair" for texts in zip(*(differing or [own]), strict=True)]
+    if len({pair.get("reference") for pair in pairs}) > 1:
+        found = [f"{name} over {pair['reference']}" for name, pair in zip(found, pairs, strict=True)]
+    return unique(found, *([wording.known(pair[name]) or "" for pair in pairs] for name in _APART))
 
 
 def reasons(pairs: Sequence[Row], factor: str) -> str:

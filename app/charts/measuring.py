@@ -15,10 +15,11 @@ def trials_in_order(trials: pd.DataFrame) -> alt.LayerChart:
     columns = trials.loc[:, ["configuration", "repetition", "rate", "loss"]].assign(
         number=range(1, len(trials) + 1), verdict=trials["is_exceeding"].map({True: _EXCEEDS, False: _PASSES})
     )
+    rates = alt.Scale(zero=False, nice=True)
     scale, legend = alt.Scale(domain=[_PASSES, _EXCEEDS], range=_COLOURS), alt.Legend(orient="bottom")
     points = alt.Chart(columns, mark=alt.MarkDef("point", filled=True, size=70)).encode(
         x=alt.X("number:Q", title="Trial", axis=alt.Axis(tickMinStep=1, format="d")),
-        y=alt.Y("rate:Q", title="Offered rate (per second)", axis=theme.RATE_AXIS, scale=alt.Scale(zero=False)),
+        y=alt.Y("rate:Q", title="Offered rate (per second)", axis=theme.RATE_AXIS, scale=rates),
         color=alt.Color("verdict:N", title=None, scale=scale, legend=legend),
         shape=alt.Shape("configuration:N", title=None, legend=legend),
         tooltip=theme.tips(

@@ -22,18 +22,14 @@ select
     treatment.backend,
     treatment.ha_mode,
     treatment.testbed,
+    treatment.threading,
     treatment.threads,
+    treatment.scenario,
     treatment.tool,
     treatment.method,
     case pairs.factor
-        when 'threading' then 'multi' || coalesce(' x' || cast(treatment.threads as varchar), '')
-        when 'ha_mode' then treatment.ha_mode || ', ' || coalesce(treatment.threading, 'threading not stated')
-        when 'backend' then concat_ws(', ', treatment.backend, treatment.threading, treatment.scenario)
-        else coalesce(treatment.threading, 'threading not stated')
-    end as what,
-    case pairs.factor
-        when 'threading' then 'single'
-        when 'ha_mode' then 'none'
+        when 'threading' then '1 thread'
+        when 'ha_mode' then 'no HA'
         when 'backend' then baseline.backend
         else 'DHCPv4'
     end as reference,
@@ -78,6 +74,7 @@ where
     )
 order by
     pairs.origin asc,
+    pairs.verdict = 'not testable',
     coalesce(pairs.judged_ratio, pairs.ci_high, pairs.ci_low) desc nulls last,
     configuration_id asc,
     reference_id asc

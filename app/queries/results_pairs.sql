@@ -29,7 +29,13 @@ select
     treatment.protocol,
     treatment.backend,
     treatment.ha_mode,
+    treatment.threading,
     treatment.threads,
+    treatment.scenario,
+    treatment.product_version,
+    treatment.testbed,
+    treatment.tool,
+    treatment.method,
     pairs.judged_ratio as ratio,
     pairs.qualifier as ratio_qualifier,
     pairs.ci_low,
@@ -48,6 +54,6 @@ left join campaigns on pairs.campaign = campaigns.campaign
 where pairs.known_ratio is not null
 order by
     pairs.verdict = 'not testable',
-    pairs.known_ratio asc,
+    pairs.known_ratio desc,
     configuration_id asc,
     pairs.baseline_configuration_id asc

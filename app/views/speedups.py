@@ -92,7 +92,7 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
     known = {name: shown[name].to_numpy() for name in ("ratio", "sign")}
     pairs = found.take(shown.index.to_numpy()).to_pandas().assign(**known)
     pairs["shown"] = view_tables.texts(pairs, headlines.ratio, "ratio", "verdict", "sign")
-    pairs["row"] = _names(pairs, factor)
+    pairs["row"] = headlines.pair_names(pairs.to_dict("records"), factor)
     drawn = pairs.dropna(subset="ratio").head(_MOST)
     detail = f"n = {wording.plural(total, 'pair')}; light: 95 % interval"
     chart = panel.ratios(drawn, f"{wording.FACTORS[factor]}: ratio of the rates", detail) if len(drawn) else None
@@ -126,18 +126,6 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
         **({"ratio": list(pairs["sign"])} if pairs["sign"].any() else {}),
     }
     return Answer(effect, chart, chart.with_frames() if chart else {}, notes, table, bounds)
-
-
-def _names(pairs: pd.DataFrame, factor: str) -> list[str]:
-    """Return a short unique name for each pair, made of what they do not all share."""
-    columns = [name for name in ("product", "protocol", "backend", "ha_mode", "what") if name != factor]
-    parts = {name: ["" if each == "none" else wording.known(each) for each in pairs[name]] for name in columns}
-    differing = [name for name in columns if len({*parts[name]}) > 1] or ["what"]
-    names = [", ".join(filter(None, each)) for each in zip(*(parts[name] for name in differing), strict=True)]
-    if pairs["reference"].nunique() > 1:
-        names = [f"{name} over {reference}" for name, reference in zip(names, pairs["reference"], strict=True)]
-    apart = ("product_version", "campaign", "testbed", "tool", "method")
-    return headlines.unique(names, *(pairs[name].fillna("") for name in apart))
 
 
 def _effect(pairs: pd.DataFrame, factor: str) -> str:

@@ -135,5 +135,8 @@ def test_pairs_are_named_by_what_not_all_share():
     assert headlines.pair_names([MULTI], "threading") == ["4 threads"]
     twice = [MULTI, MULTI | {"campaign": "two"}]
     assert headlines.pair_names(twice, "threading") == ["4 threads (one)", "4 threads (two)"]
+    over = [KEA | {"reference": each} for each in ("mysql", "postgresql")]
+    assert headlines.pair_names(over, "backend") == ["memfile over mysql", "memfile over postgresql"]
+    assert headlines.pair_names([KEA, KEA | {"protocol": "DHCPv6"}], "ip_version") == ["1 thread", "1 thread (2)"]
     assert headlines.reasons(pairs, "threading") == "4 threads ran on 2 CPUs."
     assert headlines.reasons([PAIR | {"description": "Both shared a core."}], "ha_mode") == "Both shared a core."
