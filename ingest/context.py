@@ -201,10 +201,10 @@ class Context:
             if routers and sources.get("repetition") == "path":
                 del resolved["repetition"], sources["repetition"]
         elif self.level is not None and sources.get("repetition") != "path":
-            _, label, before, digits = levels[self.level]
-            count = int(digits)
+            text, label, before, digits = levels[self.level]
+            count = int(digits or 1)
             if not label and count not in rates and resolved.setdefault("repetition", count) == count:
-                left[self.level] = before
+                left[self.level] = before if digits else text
                 sources.setdefault("repetition", "path")
         for at, name in self.folders:
             if name is None:  # for `R3/500-3.txt`, it is there

@@ -108,6 +108,9 @@ class Neighbours:
                 _, _, words, number = level(name)
                 if number:  # a folder without a number does not disturb the count of `1` and `2`
                     self._numbers[above, words].add(number)
+        for (above, words), counted in self._numbers.items():
+            if words in self._entries[f"{above}/"] and not told(f"{words}-2".lower()):
+                counted.add("1")
 
     def holds(self, folder: str) -> bool:
         """Return whether outputs are in a folder or below it."""
@@ -125,7 +128,9 @@ class Neighbours:
         rated: list[tuple[int, Name | None]] = []
         for at, (above, name) in enumerate(_levels(item.folder)):
             _, _, words, number = level(name)
-            if number and level_counts(name, above.rpartition("/")[2], self._numbers[above, words]):
+            first = name if number else f"{name}-1"  # `memfile` beside `memfile-2`
+            beside = self._numbers.get((above, words if number else name), ())
+            if beside and level_counts(first, above.rpartition("/")[2], beside):
                 counting = at
             also, outputs = numbers(name) & numbers(item.name), self._below(f"{above}/{name}".removeprefix("/"))
             if also and any(also.isdisjoint(numbers(other)) for other in outputs):  # then it is no rate

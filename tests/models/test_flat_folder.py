@@ -26,8 +26,9 @@ def warehouse(tmp_path_factory):
         for output in RUNS.glob(f"{set_up}/rep{repetition}/rate*.txt")
     ]
     for number, (name, rate, repetition, report) in enumerate(sorted(outputs, key=itemgetter(0, 2, 1))):
+        again = f"-{repetition}" if repetition > 1 else ""
         for layout, kept in LAYOUTS.items():
-            place = root / layout / kept["path"].format(name, rate, repetition, number)
+            place = root / layout / kept["path"].format(name, rate, repetition, number, again)
             place.parent.mkdir(parents=True, exist_ok=True)
             own = report.replace("-R 10000000", f"-R {rate}0") if layout == "clients" else report
             text = kept.get("before", "").format(name, str(rate), repetition) + own + kept.get("behind", "")
