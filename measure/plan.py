@@ -180,7 +180,7 @@ class Plan(_Strict):
     def parse(cls, path: Path) -> Self:
         """Read a plan.yaml without checking its files; raise PlanError if it is unusable."""
         with path.open("rb") as file:
-            data = file.read(MAX_BYTES)
+            data = file.read(MAX_BYTES + 1)
         try:
             contents, lines = read_yaml(data, str(path))
             return cls.model_validate(contents)

@@ -44,6 +44,11 @@ def test_a_wrong_plan_is_told_where_and_what_to_write(tmp_path, line, wrong, tol
     assert re.search(told, str(caught.value)), caught.value
 
 
+def test_a_plan_of_more_than_may_be_read_is_refused_whole(tmp_path):
+    with pytest.raises(PlanError, match="larger than"):
+        planned(tmp_path, f"{WHOLE}{'#' * 2**20}")
+
+
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_the_bundled_plans_can_be_used_as_they_are(tmp_path, monkeypatch, product):
     for name in ("kea-dhcp4", "kea-dhcp6", "pdns_server"):
