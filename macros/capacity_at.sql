@@ -49,7 +49,13 @@ bracketed as (
         any_value(first_exceeding_rate) as first_exceeding_rate,
         count(*) as steps,
         max(offered_rate) filter (where passes) as last_passing_rate,
-        max_by(achieved_rate, offered_rate) filter (where passes and achieved_rate is not null) as rate,
+        coalesce(
+            max_by(achieved_rate, offered_rate) filter (where passes and achieved_rate is not null),
+            -- answered without a loss, though the generator fell behind at the first step
+            any_value(achieved_rate) filter (
+                where offered_rate = first_exceeding_rate and is_pace_lost and loss_ratio <= loss_limit
+            )
+        ) as rate,
         max_by(loss_ratio, offered_rate) filter (where passes) as last_passing_loss,
         -- what is lost at any rate; one step does not tell it
         case when count(*) filter (where passes) > 1 then min(loss_ratio) filter (where passes) else 0 end
@@ -90,10 +96,10 @@ with_status as (
                     - first_excess * (next_rate - first_exceeding_rate) / nullif(next_excess - first_excess, 0)
         end as first_excess_rate,
         case
-            when last_passing_rate is null then 'exceeded_at_first_step'
-            when is_last_passing_limited then 'generator_limited'
             -- nothing was lost, the generator fell behind by itself
             when is_first_exceeding_pace_lost and first_exceeding_loss <= loss_limit then 'generator_limited'
+            when last_passing_rate is null then 'exceeded_at_first_step'
+            when is_last_passing_limited then 'generator_limited'
             when first_exceeding_rate is null then 'never_exceeded'
             else 'bracketed'
         end as status
@@ -243,7 +249,7 @@ judged_steps as (
         offered_rate,
         achieved_rate,
         is_generator_limited,
-        is_pace_lost,
+        is_pace_lost and not coalesce(error_ratio > error_limit, false) as is_pace_lost,
         coalesce(is_unsustained or error_ratio > error_limit, false) as is_unsustained,
         loss_lease,
         coalesce({{ loss_on('loss_basis') }}, {{ refused_basis() }}) as loss_ratio
