@@ -32,7 +32,8 @@ _TITLE: Final = re.compile(r"[ \t]*([=#*~>_-])\1++>?[ \t]++(.{1,200})")  # `tail
 _HEADING: Final = re.compile(rb"(#{1,6})[ \t]+(.{1,200})")  # of Markdown
 _OF_BLOCKS: Final = (b"```", b"~~~", b"\n## ")
 _PROCESS: Final = re.compile(r"\[\d{1,10}\]", re.ASCII)
-_PORT: Final = re.compile(r":(\d{1,5})\Z", re.ASCII)
+_PORT: Final = re.compile(r"\A(\[.*\]|[^:]*):(\d{1,5})\Z", re.ASCII)  # not of `2001:db8::53`
+_BRACKETS: Final = str.maketrans("", "", "[]")
 _VALUES: Final = re.compile(r"[ \t]*\w+=[^\s=,;]+(?:[ \t,;]+\w+=[^\s=,;]+)+[ \t]*")  # backend=mysql rate=800
 _OVER: Final = r"(?:complete|done|ended|fail|finish|lost|ok\b|pass|result|success|took)"  # of the trial before
 _MOST_IN_PAIR: Final = 60  # characters of a value
@@ -237,7 +238,7 @@ def _with_servers(found: Sequence[str], reports: Iterable[Report]) -> list[str]:
         target = json.loads(report.facts.get("details") or "{}").get("target")
         if not target and report.facts.get("tool") == "perfdhcp":
             target = server(report.facts.get("command") or "")
-        servers.append(_words(_PORT.sub(r" port \1", target.removesuffix(":53"))) if target else "")
+        servers.append(_PORT.sub(r"\1 port \2", target).translate(_BRACKETS).removesuffix(" port 53") if target else "")
     told = {(words, server) for words, server in zip(found, servers, strict=True) if server}
     several = {words for words, count in Counter(words for words, _ in told).items() if count > 1}
     pairs = zip(found, servers, strict=True)
@@ -245,20 +246,23 @@ def _with_servers(found: Sequence[str], reports: Iterable[Report]) -> list[str]:
 
 
 def _blocks(lines: Iterable[bytes]) -> Iterator[tuple[int, int, str]]:
-    """Yield first line, last line and headings (but the document's) of each block of code in Markdown."""
-    begin, document, headings = 0, 0, dict[int, str]()
+    """Yield first line, last line and headings of each block of code in Markdown; a lone `#` is the document's own."""
+    begin, documents, headings = 0, 0, dict[int, str]()
+    found: list[tuple[int, int, dict[int, str]]] = []
     for number, line in enumerate(lines, 1):
         if line.lstrip().startswith((b"```", b"~~~")):
             if begin:
-                yield begin, number, " ".join(headings.values())
+                found.append((begin, number, headings))
             begin = 0 if begin else number
         elif not begin and (heading := _HEADING.match(line)):
-            above = {depth: text for depth, text in headings.items() if depth < len(heading[1])}
-            document = document or (number if len(heading[1]) == 1 else 0)
-            own = {} if number == document else {len(heading[1]): heading[2].decode("utf-8", "replace")}
-            headings = above | own
+            depth = len(heading[1])
+            documents += depth == 1
+            headings = {above: text for above, text in headings.items() if above < depth}
+            headings[depth] = heading[2].decode("utf-8", "replace")
         elif headings and not begin and line.startswith((b"    ", b"\t")):
-            yield number - 1, number, " ".join(headings.values())
+            found.append((number - 1, number, headings))
+    for begin, end, told in found:
+        yield begin, end, " ".join(text for depth, text in told.items() if depth > 1 or documents > 1)
 
 
 def _lines(text: bytes) -> list[bytes]:

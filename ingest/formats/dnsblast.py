@@ -28,7 +28,7 @@ _ERROR: Final = re.compile(
     rf"{_CALL}|dnsblast: \S*dnsblast\.c:\d+: .{{0,300}}|Assertion failed: .{{0,300}}dnsblast\.c.{{0,100}}"
 )
 _USAGE: Final = "Usage: dnsblast [fuzz]"
-_COMMAND: Final = re.compile(r"\bdnsblast (?:fuzz )?[\w.:%-]+ (\d{1,18})(?: (\d{1,9}))?(?= |\Z)", re.ASCII)
+_COMMAND: Final = re.compile(r"\bdnsblast (?:fuzz )?([\w.:%-]+) (\d{1,18})(?: (\d{1,9}))?(?= |\Z)", re.ASCII)
 LINES: Final = re.compile(
     r"(?:(?:\A|[\r\n])[ \t]*|%\] *|\^C)Sent: \[\d+\] - Received: \[\d+\] - Reply rate: \["
     r"|(?:\A|[\r\n])[ \t]*(?:Usage: dnsblast \[fuzz\]|dnsblast: \S*dnsblast\.c:\d"
@@ -49,7 +49,7 @@ def told_by_command(command: object) -> Row:
     """Return how many queries a command asks for, and the rate: `dnsblast HOST COUNT PPS PORT`."""
     if not (asked := _COMMAND.search(str(command))):
         return {}
-    return {"requests_planned": int(asked[1])} | ({"offered_rate": float(asked[2])} if asked[2] else {})
+    return {"requests_planned": int(asked[2])} | ({"offered_rate": float(asked[3])} if asked[3] else {})
 
 
 def parse(data: bytes, line: int = 1) -> Parts:
@@ -178,6 +178,8 @@ class _Run(TextRun):
             "ratio_printed": last.ratio,
             "transport": "udp",
         }
+        if asked := _COMMAND.search(self.facts["command"] or ""):
+            self.details["target"] = asked[1]
         for position, status in enumerate(self.statuses, 1):
             self.observe("sent", status.sent, "queries", str(position))
             self.observe("received", status.received, "responses", str(position))

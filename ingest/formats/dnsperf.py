@@ -118,7 +118,7 @@ class PerfRun(TextRun):
 
     def begins_with(self, line: str) -> bool:
         """Return whether `line` is the title or the head of another report."""
-        if line == self.title:
+        if line.endswith(self.title):  # behind a text of `echo -n`, perhaps
             # stderr is not buffered: its messages may precede the title, and so may a command that people typed.
             return self.titled or bool(self.values or self.details)
         if line.startswith("[Status] Command line:"):
@@ -135,7 +135,7 @@ class PerfRun(TextRun):
         elif line in _SECTIONS:
             self.section = _SECTIONS[line]
             return bool(self.section)
-        elif line == self.title:
+        elif line.endswith(self.title):
             self.titled = True
         else:
             return self.take_ruled(line)
@@ -397,7 +397,7 @@ class _Run(PerfRun):
         offered, sent, run_s = (self.facts[name] for name in ("offered_rate", "sent", "duration_s"))
         limit_s = self.option("l")
         sending_s = min(limit_s or run_s, run_s)  # a run ends with its last answer
-        if limit_s:
+        if limit_s and self.details.get("outcome") != "end of file":
             self.details["sending_s"] = sending_s
         if sent == 0:
             transport = self.details.get("transport", "udp")

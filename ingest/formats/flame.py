@@ -186,6 +186,11 @@ class _Run(TextRun):
         letters = zip("cqd", _DEFAULTS[transport == "udp"], strict=True)
         generators, batch, delay_ms = (pairs.get(f"-{name}", default) for name, default in letters)
         self._set_load(generators, batch, delay_ms, transport)
+        around = pairwise(command.split())
+        target = next(
+            (word for before, word in around if word[0] != "-" and (before[0] != "-" or before == "-R")), None
+        )
+        self.details |= {"target": target, "port": pairs.get("-p", "853" if transport == "dot" else "53")}
         self.details["generator"] = "file" if "-f" in pairs else pairs.get("-g", "static")
         self.facts["offered_rate"] = number(pairs.get("-Q", "")) or None
         self.facts["drop_time_s"] = number(pairs.get("-t", "3"))

@@ -131,6 +131,8 @@ class _Run(TextRun):
             "dropped": None if replies is None else max((sent[0] or 0) - replies, 0),
             "duration_s": self.duration_s,
         }
+        if self.facts["command"]:
+            self.details["target"] = self.facts["command"].split()[-1]
         self.observe("send_rate", sent[1], "queries/s")
         for name, (total, _) in self.totals.items():
             if name not in _SENT and name != "replies":

@@ -114,6 +114,8 @@ class _Run(PerfRun):
         top, ramp_s = self.option("m", 100_000.0) or 0, self.option("r", 60.0) or 0
         constant_s, limit = self.option("c"), self.option("L", 100) or 100
         self.facts["clients"], self.facts["drop_time_s"] = clients, timeout_s
+        if server := self.options.get("s"):
+            self.details["target"] = ":".join([server[-1], *self.options.get("p", [])[-1:]])
         self.details |= {"transport": transport, "outstanding": outstanding, "ramp_to": top, "ramp_s": ramp_s}
         self.observe("outstanding_window", outstanding, "queries")
         words = [

@@ -259,7 +259,7 @@ with_rates as (
         (
             case when received = 0 then 0 else received * latency_avg_ms / 1000 end
             + unanswered * coalesce(drop_time_s, 0)
-        ) / nullif(duration_s * outstanding_window, 0) as waiting_ratio
+        ) / nullif(coalesce(sending_s, duration_s) * outstanding_window, 0) as waiting_ratio
     from with_drained
 
 ),

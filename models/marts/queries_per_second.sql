@@ -102,6 +102,8 @@ with_limit as (
                 -- its ramp ended first, unless its window of outstanding queries did
                 or (tool = 'resperf' and coalesce({{ json_text('details', 'ended_early') }} not like 'Reached%', true))
                 or waiting_ratio <= {{ most_waiting_ratio() }}
+                -- its head is missing, and with it the window and the rate that was asked for
+                or (tool = 'dnsperf' and waiting_ratio is null)
                 -- --json of dnspyre does not repeat its limit of the rate
                 or coalesce({{ fits('command', "'^dnspyre .* (-l|--rate-limit)[ =]'") }}, false)
             ),
