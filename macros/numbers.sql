@@ -1,7 +1,7 @@
 {#- 4.0 as '4', 0.5 as '0.5': for texts that people read. -#}
 {% macro short_number(value) -%}
     case
-        when {{ value }} = floor({{ value }}) then cast(cast({{ value }} as bigint) as string)
+        when {{ value }} = floor({{ value }}) and abs({{ value }}) < 1e18 then cast(cast({{ value }} as bigint) as string)
         else {{ fraction_text(value) }}
     end
 {%- endmacro %}

@@ -192,8 +192,9 @@ def self_test(ask: Ask, baseline: str, drop: float, goal: str | None) -> str:
     _require(goal)
     runs = ask(query("warehouse/runs"), {"baseline": baseline, "goal": goal})
     lines = []
-    for configuration in sorted({*runs.column("configuration").to_pylist()}):
-        own = runs.filter(pc.equal(runs.column("configuration"), configuration))
+    names = zip(runs.column("configuration").to_pylist(), runs.column("configuration_id").to_pylist(), strict=True)
+    for configuration, its_id in sorted({*names}):
+        own = runs.filter(pc.equal(runs.column("configuration_id"), its_id)).drop_columns("configuration_id")
         if own.num_rows < _FEWEST:
             continue
         alarms, found = (share_slower(own, drop, factor) for factor in (1.0, 1 - drop - 0.02))

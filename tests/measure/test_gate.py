@@ -19,7 +19,7 @@ VERSIONS = {"2.7.4": (1.0, 18), "2.7.5": (1.0, 9), "2.7.6": (0.95, 9), "2.7.7": 
 def write_campaign(folder, version, noise):
     """Write the reports of a ramp around the knee; a run varies by 2 %."""
     factor, runs = VERSIONS[version]
-    folder.mkdir()
+    folder.mkdir(parents=True)
     (folder / "campaign.yaml").write_text(
         f"campaign: kea-{version}\npath: rep{{repetition}}/rate{{offered_rate}}.txt\ndefaults: {{product: ISC Kea, "
         f"product_version: {version}, backend: memfile, threading: single, testbed: none}}\n"
@@ -62,6 +62,19 @@ def test_a_version_is_held_against_the_one_before(ask, candidate, verdict, says)
     (found,) = judge(ask, "2.7.4", candidate, 0.03, None)
     assert (found.verdict, exit_code([found])) == (verdict, verdict.value)
     assert all(each in found.says for each in says)
+
+
+def test_a_set_up_is_compared_with_itself_in_the_latest_campaign_of_the_baseline(tmp_path):
+    noise = np.random.default_rng(2131)
+    for week in ("first", "second"):
+        for version in ("2.7.4", "2.7.7"):
+            for set_up in ("lfc-on", "lfc-off"):
+                write_campaign(tmp_path / week / f"kea-{version}" / set_up, "2.7.7", noise)
+                (tmp_path / week / f"kea-{version}" / set_up / "campaign.yaml").unlink()
+    home = built(tmp_path / "home", tmp_path / "first", tmp_path / "second", rejects=0)
+    for candidate in ("2.7.7", "second"):
+        judged = judge(Warehouse.open(home.warehouse).query, "2.7.4", candidate, 0.03, "isc")
+        assert [each.pair.configuration.split()[-1] for each in judged] == ["lfc-off", "lfc-on"]
 
 
 def test_without_a_candidate_another_campaign_than_the_baseline_is_judged(ask):

@@ -1,36 +1,61 @@
--- each configuration of the candidate compared with the same one of the baseline
+-- each configuration of the candidate compared with the latest one of the baseline that is of its series
 with
+
+series as (
+
+    select
+        configuration_id,
+        loss_goal,
+        any_value(series_id) as series_id,
+        max(place) as place
+    from trends
+    group by configuration_id, loss_goal
+
+),
 
 measured as (
 
     select
-        *,
-        row(
-            product, protocol, backend, threading, threads, packet_queue_size, ha_mode, scenario, testbed, tool, method,
-            rate_unit
-        ) as set_up
+        capacity.*,
+        series.place,
+        row(series.series_id, capacity.packet_queue_size) as set_up,
+        $candidate in (capacity.campaign, capacity.product_version) as is_candidate,
+        $baseline in (capacity.campaign, capacity.product_version) as is_baseline
     from capacity
-    where origin = 'measured' and loss_goal = coalesce($goal, usual_goal(rate_unit))
+    inner join series on capacity.configuration_id = series.configuration_id and capacity.loss_goal = series.loss_goal
+    where capacity.loss_goal = coalesce($goal, usual_goal(capacity.rate_unit))
+
+),
+
+candidates as (
+
+    select * from measured
+    where is_candidate and is_baseline is not true
+    qualify row_number() over (partition by set_up order by place desc) = 1
+
+),
+
+baselines as (
+
+    select * from measured
+    where is_baseline
+    qualify row_number() over (partition by set_up order by place desc) = 1
 
 ),
 
 pairs as (
 
     select
-        candidate.configuration_id as a,
-        baseline.configuration_id as b,
-        candidate.loss_goal,
-        candidate.outlier_runs as outliers,
-        baseline.outlier_runs as baseline_outliers,
+        candidates.configuration_id as a,
+        baselines.configuration_id as b,
+        candidates.loss_goal,
+        candidates.outlier_runs as outliers,
+        baselines.outlier_runs as baseline_outliers,
         -- where the crossings may be, however many runs there are
-        ln(candidate.crossing_high / nullif(candidate.crossing_low, 0))
-        + ln(baseline.crossing_high / nullif(baseline.crossing_low, 0)) as width_by_steps
-    from measured as candidate
-    inner join measured as baseline on candidate.set_up is not distinct from baseline.set_up
-    where
-        $candidate in (candidate.campaign, candidate.product_version)
-        and $baseline in (baseline.campaign, baseline.product_version)
-        and candidate.configuration_id <> baseline.configuration_id
+        ln(candidates.crossing_high / nullif(candidates.crossing_low, 0))
+        + ln(baselines.crossing_high / nullif(baselines.crossing_low, 0)) as width_by_steps
+    from candidates
+    inner join baselines on candidates.set_up is not distinct from baselines.set_up
 
 ),
 

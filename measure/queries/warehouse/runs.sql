@@ -21,6 +21,7 @@ rates as (
 
 select
     rates.*,
+    runs.configuration_id,
     runs.started_at
 from rates
 inner join runs on rates.run_id = runs.run_id
