@@ -490,9 +490,12 @@ def context_path(path: str, known: Mapping[str, Any], beside: Mapping[int, str])
     A level in `beside` is reduced to that text, without the words that repeat what is known.
     """
     words = {str(known[column]).lower() for column in _CONFIGURATION if known.get(column) is not None}
-    rate, repetition = known.get("offered_rate"), known.get("repetition")
+    folders = path.split("/")[:-1]
+    rate = known.get("offered_rate")
+    # in `4/rep4` the label tells it
+    repetition = None if any(level(each).repetition for each in folders) else known.get("repetition")
     own = []
-    for at, name in enumerate(path.split("/")[:-1]):
+    for at, name in enumerate(folders):
         text = beside.get(at, level(name).text)
         is_repetition = text.isdecimal() and int(text) == repetition
         if at not in beside and (text.lower() in words or rate in numbers(text) or is_repetition):

@@ -28,7 +28,14 @@ runs as (
         max(offered_rate) as highest_offered_rate,
         max(achieved_rate) as highest_achieved_rate,
         min(test_period_s) as shortest_period_s,
-        max(duration_s) as longest_period_s
+        percentile_disc(0.5) within group (order by duration_s) as usual_period_s,
+        -- each trial with as many requests (perfdhcp -n), so of another period at each rate
+        case
+            when
+                bool_or(duration_s <> floor(duration_s))
+                and max(offered_rate * duration_s) - min(offered_rate * duration_s) < 0.001
+                then round(max(offered_rate * duration_s))
+        end as requests
     from trials
     where duplicate_of is null
     group by run_id, campaign
@@ -42,7 +49,13 @@ with_method as (
         concat_ws(
             '; ',
             -- perfdhcp's planned period; what other tools print is the time that it took
-            case when tool = 'perfdhcp' then 'period ' || {{ short_number('longest_period_s') }} || ' s' end,
+            case
+                when tool = 'perfdhcp'
+                    then coalesce(
+                            {{ short_number('requests') }} || ' requests',
+                            'period ' || {{ short_number('usual_period_s') }} || ' s'
+                        )
+            end,
             options
         ) as method
     from runs

@@ -120,7 +120,7 @@ select
         'with_changes',
         'is_disturbed, backend_version, packet_queue_size, tool_version, unnamed_folder, undated_folder, options, repetition, '
         ~ 'drop_time_s, host_id, server_config_id, ended_at, trials, steps, lowest_offered_rate, highest_offered_rate, '
-        ~ 'highest_achieved_rate, shortest_period_s, longest_period_s, method, kernel, version_before, host_before, '
+        ~ 'highest_achieved_rate, shortest_period_s, usual_period_s, requests, method, kernel, version_before, host_before, '
         ~ 'kernel_before, server_config_before, backend_version_before, queue_before, tool_version_before, '
         ~ 'drop_time_before, has_one_before'
     ) }}

@@ -271,7 +271,7 @@ of_tables as (
 
     select
         trial_id,
-        source_path,
+        source_path as place,
         repetition,
         offered_rate,
         {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, method') }} as set_up_id
@@ -283,12 +283,99 @@ of_tables as (
 
 ),
 
-repeated_tables as (
+-- so does each session: `2026-11-20_10-00/run1` and `2026-11-27_10-00/run1`, `attempt1/run1` and `attempt2/run1`
+repeated_at_rates as (
+
+    select
+        place_hash,
+        count(*) > 1 as is_repeated
+    from told
+    where repetition is not null
+    group by place_hash, repetition, offered_rate
+
+),
+
+places_of_sessions as (
+
+    select place_hash
+    from repeated_at_rates
+    group by place_hash
+    having 2 * count(*) filter (where is_repeated) > count(*)
+
+),
+
+perhaps_of_sessions as (
+
+    select
+        *,
+        regexp_extract(source_path, '^(.*)/[^/]*$', 1) as folder,
+        regexp_extract(source_path, '^(.*)/[^/]*/[^/]*$', 1) as folder_above,
+        {{ time_in("regexp_extract(source_path, '^(.*)/[^/]*$', 1)") }} as moment,
+        {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, method') }} as set_up_id
+    from told
+    where
+        place_hash in (select places_of_sessions.place_hash from places_of_sessions)
+        and trial_id not in (select duplicates.trial_id from duplicates)
+        and trial_id not in (select placed.trial_id from placed)
+        and trial_id not in (select of_tables.trial_id from of_tables)
+
+),
+
+numbered_folders as (
+
+    select
+        campaign,
+        folder
+    from perhaps_of_sessions
+    group by campaign, folder
+    having min(repetition) < max(repetition)
+
+),
+
+-- not those of single trials
+moments_of_sessions as (
+
+    select
+        campaign,
+        moment
+    from perhaps_of_sessions
+    group by campaign, moment
+    having count(distinct offered_rate) > 1
+
+),
+
+of_sessions as (
+
+    select
+        perhaps_of_sessions.trial_id,
+        coalesce(moments_of_sessions.moment, numbered_folders.folder, perhaps_of_sessions.folder_above) as place,
+        perhaps_of_sessions.repetition,
+        perhaps_of_sessions.offered_rate,
+        perhaps_of_sessions.set_up_id
+    from perhaps_of_sessions
+    left join numbered_folders
+        on perhaps_of_sessions.campaign = numbered_folders.campaign
+            and perhaps_of_sessions.folder = numbered_folders.folder
+    left join moments_of_sessions
+        on perhaps_of_sessions.campaign = moments_of_sessions.campaign
+            and perhaps_of_sessions.moment = moments_of_sessions.moment
+
+),
+
+of_places as (
+
+    select * from of_tables
+    union all
+    select * from of_sessions
+
+),
+
+repeated_places as (
 
     select set_up_id
-    from of_tables
+    from of_places
     group by set_up_id, repetition, offered_rate
-    having count(distinct source_path) > 1
+    having count(distinct place) > 1
 
 ),
 
@@ -296,9 +383,9 @@ renumbered as (
 
     select
         trial_id,
-        cast(dense_rank() over (partition by set_up_id order by source_path, repetition) as integer) as ramp
-    from of_tables
-    where set_up_id in (select repeated_tables.set_up_id from repeated_tables)
+        cast(dense_rank() over (partition by set_up_id order by place, repetition) as integer) as ramp
+    from of_places
+    where set_up_id in (select repeated_places.set_up_id from repeated_places)
 
 ),
 
