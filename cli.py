@@ -605,7 +605,8 @@ def measure(
         typer.echo(f"{begin(init, plan)}: review it, then: dropline measure {plan / 'plan.yaml'}")
         return
     if not plan.is_file():
-        _fail(f"there is no plan {plan}: write one with `dropline measure --init kea {plan.stem}`", 2)
+        lab = plan.parent if plan.suffix in {".yaml", ".yml"} else plan
+        _fail(f"there is no plan {plan}: write one with `dropline measure --init kea {lab}`", 2)
     asked = Plan.load(plan)
     target = folder or plan.parent / asked.campaign
     home = Home.chosen(into) if into else None

@@ -172,7 +172,8 @@ def lead(best: Row, rows: Sequence[Row], compared: Compared) -> str:
             others.setdefault(f"as much as with {several}{_crowded(other)}", other)
     for other, differing in alike:
         if "product_version" in differing <= {"product", "product_version"}:
-            others.setdefault(f"{other['product']} {other['product_version']}", other)
+            known = filter(wording.is_known, (other["product"], other["product_version"]))
+            others.setdefault(" ".join(map(str, known)) or "another version", other)
     for other, differing in alike:
         if differing == {"backend"} and wording.is_known(other["backend"]):
             others.setdefault(str(other["backend"]), other)

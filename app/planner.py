@@ -108,11 +108,15 @@ _SECONDS: Final = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 60480
 _WRITTEN: Final = (("d", 86400), ("h", 3600), ("min", 60))
 _UNITS: Final = (("days", 86400), ("h", 3600), ("min", 60), ("s", 1))
 _SUFFIXES: Final = {"%": 0.01, "k": 1e3, "M": 1e6}
+_EXPECTED: Final = {
+    "s": "duration; write for example 24h, 1d12h, 90m or 3600 (seconds)",
+    "ratio": "share; write for example 0.9 or 90%",
+}
 
 
 def parsed(name: str, text: str) -> float:
     """Parse a person's input: `350k`, `350,000`, `90%`, `24 h`, `1d12h`; raises ValueError."""
-    return _quantity(BY_NAME[name].label, text, is_time=BY_NAME[name].unit == "s")
+    return _quantity(BY_NAME[name].label, text, BY_NAME[name].unit)
 
 
 def parsed_capacity(text: str) -> float:
@@ -123,16 +127,17 @@ def parsed_capacity(text: str) -> float:
     return lps
 
 
-def _quantity(label: str, text: str, *, is_time: bool = False) -> float:
+def _quantity(label: str, text: str, unit: str = "") -> float:
     written = _THOUSANDS.sub("", text.strip())
-    if is_time and _DURATION.fullmatch(written):
-        return sum(float(count) * _SECONDS[unit] for count, unit in _SPAN.findall(written))
+    if unit == "s" and _DURATION.fullmatch(written):
+        return sum(float(count) * _SECONDS[each] for count, each in _SPAN.findall(written))
     try:
+        if written.endswith("%") and unit != "ratio":
+            raise ValueError
         return float(written[:-1]) * _SUFFIXES[written[-1:]] if written[-1:] in _SUFFIXES else float(written)
     except ValueError:
-        number = "number; write for example 350000, 350k, 1.5M, 0.9 or 90%"
-        duration = "duration; write for example 24h, 1d12h, 90m or 3600 (seconds)"
-        raise ValueError(f"{label}: {text!r} is not a {duration if is_time else number}") from None
+        expected = _EXPECTED.get(unit, "number; write for example 350000, 350k or 1.5M")
+        raise ValueError(f"{label}: {text!r} is not a {expected}") from None
 
 
 def written(name: str, value: float) -> str:
@@ -568,7 +573,7 @@ def as_csv(found: Answer) -> str:
 
 
 def _after(found: Answer) -> list[str]:
-    return [course_in_words(found), *events_in_words(found.loads)] if found.measured_lps > 0 else []
+    return [course_in_words(found), *events_in_words(found)] if found.measured_lps > 0 else []
 
 
 def _given(found: Answer) -> list[dict[str, Any]]:
@@ -617,9 +622,12 @@ def course_in_words(found: Answer) -> str:
     return " ".join(_said("course", found.loads, found.course, found.measured_lps, gives_lps, chance_lps))
 
 
-def events_in_words(loads: Mapping[str, float]) -> list[str]:
-    """Return when clients that missed T1 in an outage return, and when clients that came together come again."""
-    return _said("events", loads)
+def events_in_words(found: Answer) -> list[str]:
+    """Return when clients that missed T1 in an outage return, and when clients that came together come again.
+
+    Those whom a slower server gave their leases one after the other also come again one after the other.
+    """
+    return _said("events", found.loads | {"echo_lps": min(found.loads["echo_lps"], found.measured_lps)})
 
 
 def amount(value: float) -> str:

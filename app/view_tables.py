@@ -11,6 +11,9 @@ import pyarrow.compute as pc
 
 from dropline.app import wording
 
+_ABBREVIATED = re.compile("\\A(?:cpu|ha|nic)(?=_)")
+_UNITS = re.compile("_(?:bytes|mbps|mhz)\\Z")
+
 
 def capacities(table: pa.Table, labels: Mapping[str, str]) -> pd.DataFrame:
     """Return capacities with display columns.
@@ -79,12 +82,12 @@ def what_differs(found: pd.DataFrame, facts: pa.Table) -> str:
     hardware = rest[rest["aspect"] == "hardware"]
     if len(hardware):
         unknown = (hardware["grade"] == "unknown").all()
-        named = ", ".join(hardware["item"].str.replace("_", " "))
+        named = ", ".join(hardware["item"].map(in_words))
         machines = "The hardware of one side is not stated" if unknown else f"Other hardware ({named})"
     else:
         machines = "Same hardware" if any(facts["cpu_model"].to_pylist()) else "Hardware not stated"
     if "campaign" in set(rest["item"]):
-        machines += ", but measured in another campaign"
+        machines += f", {'and' if len(hardware) else 'but'} measured in another campaign"
     items = list(found.loc[found["is_factor"].astype(bool), "item"])
     names = [in_words(each) for each in items if each != "threads" or "threading" not in items]
     differ = "only the generator's options differ" if "options" in set(rest["item"]) else "no setting differs"
@@ -99,7 +102,7 @@ def what_differs(found: pd.DataFrame, facts: pa.Table) -> str:
 
 def in_words(item: str) -> str:
     """Return the name of a column of `configurations` as words."""
-    return re.sub(r"\Aha_", "HA ", item).replace("_", " ")
+    return _UNITS.sub("", _ABBREVIATED.sub(lambda found: found[0].upper(), item)).replace("_", " ")
 
 
 def differences(factors: pa.Table, labels: Mapping[str, str], chosen: Sequence[str]) -> pd.DataFrame:

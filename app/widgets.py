@@ -144,7 +144,9 @@ def choose_many(
 ) -> list[str]:
     """Show `options` (value -> text) to choose several from, bound to the URL like `choose_one`."""
     bound = _bound(key, options)
-    return st.multiselect(label, list(options), max_selections=most, placeholder=placeholder, wrap=True, **bound)
+    return st.multiselect(
+        label, list(options), max_selections=most, placeholder=placeholder, wrap=True, select_all=False, **bound
+    )
 
 
 def choose_goal(warehouse: Warehouse, key: str = "goal") -> str | None:

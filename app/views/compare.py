@@ -212,10 +212,18 @@ def _apply_address(goals: Mapping[str, dict[str, Any]], texts: Mapping[str, str]
     asked = next((goals[name] for name, text in texts.items() if text == st.query_params.get("goal")), None)
     if "limit" in st.session_state:
         return
-    if asked is None and "limit" in st.query_params:
+    if asked is None and _has_limit_in_address():
         st.session_state.setdefault("goal", OWN)
     elif asked is not None and asked["loss_limit"] is not None and "limit" not in st.query_params:
         st.session_state["limit"] = _percent(asked["loss_limit"])
+
+
+def _has_limit_in_address() -> bool:
+    """Return whether the URL has a limit that can be one."""
+    try:
+        return 0 <= float(st.query_params.get("limit", "nan")) <= 100
+    except ValueError:
+        return False
 
 
 def _find_goal(goals: Mapping[str, dict[str, Any]]) -> None:

@@ -99,7 +99,7 @@ def _answer(found: explore.Found, compared: headlines.Compared) -> None:
             for each in fastest[:ANSWERED]
         ]
         without = "None of your set-ups has a capacity yet. " * ("measured" in found.rows["origin"].to_pylist())
-        kind = "Fastest" if fastest[0]["origin"] == "measured" else f"{without}Fastest published"
+        kind = "Fastest measured" if fastest[0]["origin"] == "measured" else f"{without}Fastest published"
         st.header(wording.plain(f"{kind}: {', '.join(told)}"), anchor=False)
         return
     rated = found.rows.to_pandas().dropna(subset=["rate"])

@@ -170,7 +170,7 @@ def _ask(parameter: planner.Parameter, answer: DeltaGenerator, width: int | Lite
         value = planner.parsed(parameter.name, text or "0")
     except ValueError as error:
         value = float(parameter.default)
-        answer.error(f"{wording.plain(error)}. The answer takes {planner.written(parameter.name, value)}.")
+        answer.error(f"{wording.plain(error)}. Until then it counts as {planner.written(parameter.name, value)}.")
     return int(value) if value.is_integer() and value < 1e15 else value
 
 
@@ -296,7 +296,7 @@ def _show_influences(found: planner.Answer) -> None:
 def _show_course(found: planner.Answer) -> None:
     st.header("What happens next")
     course = found.course
-    told = [planner.course_in_words(found), *planner.events_in_words(found.loads)]
+    told = [planner.course_in_words(found), *planner.events_in_words(found)]
     st.caption(wording.plain("\n\n".join(told)))
     waits = course.waiting.max() >= 1
     if not waits and len(told) == 1:

@@ -153,7 +153,11 @@ def _finding(warehouse: Warehouse, trials: pd.DataFrame, kind: dict[str, str | N
     if not rates:
         return f"{reached}; no known capacity to compare with"
     below = sum(rate <= most for rate in rates)
-    known = f"{below or 'all'} of {len(rates)} known capacities" if len(rates) > 1 else "the only known capacity"
+    known = (
+        f"{below or 'all'} of {len(rates)} known capacities of its kind"
+        if len(rates) > 1
+        else "the only known capacity of its kind"
+    )
     span = " to ".join(dict.fromkeys(map(wording.number, (min(rates), max(rates)))))
     return f"{reached}: {'at least as much as' if below else 'less than'} {known}, {span}"
 

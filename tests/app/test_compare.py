@@ -111,8 +111,8 @@ def test_the_verdict_on_one_pair_is_that_of_the_sql_function_and_on_the_page(
     )
     assert rows(app, "Why it matters").set_index("What").loc["threading", "Grade"] == "what you compare"
     facts = rows(app, "Factor").set_index("Factor")
-    assert {"kernel", "memory bytes", "backend", "cpu model"} <= set(facts.index)
-    assert (facts.loc["threading", "Differs"], facts.loc["cpu model", "Differs"]) == ("≠", "")
+    assert {"kernel", "memory", "backend", "CPU model"} <= set(facts.index)
+    assert (facts.loc["threading", "Differs"], facts.loc["CPU model", "Differs"]) == ("≠", "")
     scales = [
         next(layer["encoding"]["color"]["scale"] for layer in each["layer"] if "color" in layer["encoding"])
         for each in charts(app)

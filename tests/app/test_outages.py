@@ -118,8 +118,9 @@ def test_leases_given_together_are_renewed_together(blank):
     assert rate[(begun >= HOUR) & (begun < HOUR + 590)].mean() == pytest.approx(583.3, rel=0.02)
     assert rate[(begun > 620) & (begun < HOUR)].max() == 0, "nobody's lease is of another age"
     assert course.served[begun < 2 * HOUR].sum() == pytest.approx(700_000)
-    told = "\n".join(planner.events_in_words(loads))
-    assert "after 60 min, and each T1 again, 583 leases/s, 6 times the steady load" in told
+    for own_lps, renewed in ((None, "583 leases/s, 6 times"), (100, "100 leases/s, 1 times")):
+        told = "\n".join(planner.events_in_words(planner.answer(None, inputs, own_lps, calculator=blank)))
+        assert f"after 60 min, and each T1 again, {renewed} the steady load" in told
 
 
 def test_a_slower_server_flattens_the_echo_of_what_it_was_too_slow_for(blank):

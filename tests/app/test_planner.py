@@ -92,6 +92,8 @@ def test_without_a_warehouse_presets_are_listed_and_no_configurations_named(tmp_
         ("--lease soon", "'soon' is not a duration"),
         ("--utilisation 250%", "Highest utilisation: 2.5; expected 0.01 to 1"),
         ("--capacity 0", "Capacity is 0; expected more than 0 leases per second"),
+        ("--clients 50%", "Clients: '50%' is not a number"),
+        ("--ha-ratio half", "'half' is not a share; write for example 0.9"),
         ("--capacity 5kg", "Capacity: '5kg' is not a number"),
         ("--format xml", "'xml' is not one of 'text', 'markdown', 'csv', 'json'"),
     ],

@@ -128,8 +128,8 @@ def test_differences_name_hardware_and_mark_only_what_differs(warehouse):
     table = view_tables.differences(
         queries.ask(warehouse, "factors", configuration_ids=chosen), labels, chosen
     ).set_index("Factor")
-    assert table.loc["cpu model", "Differs"] == ""
-    assert set(table.loc["cpu model", list(labels.values())]) == {"Intel Xeon E-2146G"}
+    assert table.loc["CPU model", "Differs"] == ""
+    assert set(table.loc["CPU model", list(labels.values())]) == {"Intel Xeon E-2146G"}
     assert list(table.columns) == ["Differs", *labels.values()]
 
 

@@ -95,7 +95,7 @@ def test_what_has_no_known_neighbours_says_so(open_page, warehouse_home, tmp_pat
 def test_a_server_that_only_refuses_stays_within_no_limit(open_page, examples_home):
     data = gzip.decompress(DNSPERF.read_bytes())
     app = dropped(open_page, examples_home, "a.txt", data)
-    assert "3,000 queries/s within a loss of 0.1 %: less than the only known capacity, 5,424" in said(app)
+    assert "3,000 queries/s within a loss of 0.1 %: less than the only known capacity of its kind, 5,424" in said(app)
     app = dropped(open_page, examples_home, "a.txt", data.replace(b"NOERROR", b"REFUSED"))
     assert "No complete trial of this file stays within a loss of 0.1 % and 0.1 % of errors" in said(app)
     assert not {"Loss, leases", "Loss, worst exchange"} & set(rows(app, "Errors").columns)
