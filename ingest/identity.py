@@ -124,13 +124,16 @@ class Identities:
 
     def _of_bytes(self, scope: Scope, items: list[Found]) -> str | None:
         """Return the campaign that has all results of a folder; add a note about those that have some."""
-        sample = items[:: len(items) // _SAMPLED + 1]
-        for name in sorted(self._known.with_bytes({*filter(None, map(_digest, sample))})):
+        sample = {*filter(None, map(_digest, items[:: len(items) // _SAMPLED + 1]))}
+        for name in sorted(self._known.with_bytes(sample)):
             same = [*self._same(items, name)] if name not in self._taken else []
+            files = self._known.of_scope(name).values()
             if not any(same):
+                if 2 * len(sample & {file.sha256 for file in files}) > len(sample):
+                    twice = f"campaign {name} has these results, too, in other folders: `dropline forget` one of them"
+                    self.notes.append(f"{scope.folder}: {twice}")
                 continue
-            results = sum(file.status != "context" for file in self._known.of_scope(name).values())
-            if sum(same) == results:
+            if sum(same) == sum(file.status != "context" for file in files):
                 self.notes.append(f"{scope.folder}: kept as campaign {name}, all of whose results it has")
                 return name
             self.notes.append(

@@ -116,6 +116,15 @@ def test_a_folder_that_has_some_of_another_campaigns_files_is_a_campaign_and_tol
     assert current(lake) == {"october": 2, "november": 2}
 
 
+def test_a_copy_of_a_folder_within_a_campaign_is_told(results, lake, tmp_path):
+    shutil.move(results("october"), tmp_path / "lab/runs")
+    ingest([tmp_path / "lab"], lake)
+    copied = shutil.copytree(tmp_path / "lab/runs", tmp_path / "november")
+    assert ingest([copied], lake).notes == [
+        f"{copied}: campaign lab has these results, too, in other folders: `dropline forget` one of them"
+    ]
+
+
 @pytest.mark.parametrize(("first", "then"), [("october", "october/results"), ("october/results", "october")])
 def test_a_folder_within_or_around_a_campaign_is_refused_unless_it_is_named(first, then, results, lake, tmp_path):
     results("october/results")
