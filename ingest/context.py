@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Final
 
 from dropline import beside
@@ -378,7 +379,9 @@ def gather(
     defaults = _claims(campaign.said, _DEFAULTS, {}, notes) if campaign else []
     if server:
         by, row = f"{_SERVER}{server.path}", server.row
-        version = next((value for column, value, _ in [*claims, *defaults] if column == "product_version"), None)
+        in_names = () if match else (told(word).items() for each in path.split("/") for word in words_of(each))
+        stated = ((column, value) for column, value, _ in [*claims, *defaults])
+        version = next((value for column, value in chain(stated, *in_names) if column == "product_version"), None)
         is_unsaid = row.get("threading") is None and row.get("product") == kea.PRODUCT
         default = kea.default_threading(str(version)) if version and is_unsaid else None
         if default == "single":  # then the sizes have no effect

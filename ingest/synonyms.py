@@ -60,7 +60,7 @@ PARTNERED: Final = frozenset(CLOSED["ha_mode"]) - {"none"}
 ALONE: Final = frozenset({"alone", "none", "single"})  # a server without a partner, beside one that has one
 _CLEAR: Final = {word.replace("-", ""): meaning for word, meaning in _MEANINGS.items()}
 _HYPHENATED: Final = "|".join(sorted((word for word in _MEANINGS if "-" in word), key=len, reverse=True))
-PHRASE: Final = re.compile(rf"(?<![^\W_])(?:{_HYPHENATED.replace('-', '[-_ .]')})(?![^\W_])", re.IGNORECASE)
+PHRASE: Final = re.compile(rf"(?<![^\W_])(?:{_HYPHENATED.replace('-', '[-_ .]?')})(?![^\W_])", re.IGNORECASE)
 _SPELLINGS: Final = "|".join(sorted(_SYNONYMS["product"], key=len, reverse=True)).replace(" ", "[-_ ]")
 # `kea-2.4.1` or `bind9_9.18.0rc1`
 VERSION: Final = re.compile(
