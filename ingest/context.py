@@ -69,8 +69,8 @@ _DIGESTED: Final = json.JSONEncoder(sort_keys=True, default=str, separators=(","
 
 Claim = tuple[str, Any, str]
 """A value that one source gives for a column: (column, value, source)."""
-Names = tuple[Name | None, int | None, tuple[tuple[int, Name | None], ...], Sequence[str]]
-"""`name`, `level` and `folders` of a Context, and clear words that the names have by others beside them."""
+Names = tuple[Name | None, int | None, tuple[tuple[int, Name | None], ...], Sequence[str], bool]
+"""`name`, `level` and `folders` of a Context, clear words that the names have by others beside them, `is_spelled`."""
 WATCHED: Final = ("host", "label", "metric", "unit", "value")  # of schema.OBSERVATIONS, in the order of `digested`
 Watched = tuple[str | None, str | None, str, str, float]
 Holds = Callable[[str], bool]
@@ -102,6 +102,7 @@ class Context:
     # Index and name of each folder whose name may contain the rate; without a name, another number equals it.
     folders: tuple[tuple[int, Name | None], ...] = ()
     match: re.Match[str] | None = None  # of a path template, with a group for each column
+    is_spelled: bool = False  # names beside it spell the same backend in another way: `mysql`, `mariadb`
 
     def sha256(self) -> str:
         """Return the digest of the context; a different digest makes a new version of the file."""
@@ -123,6 +124,8 @@ class Context:
             others += [self.name, self.level]
         if self.folders:
             others += self.folders
+        if self.is_spelled:
+            others += ["spelled"]
         warnings, rest = (text.replace("%", "%%") for text in (digested(self.warnings), _DIGESTED.encode(others)[1:]))
         return f"[[{','.join(claims)}],{warnings},[%(observations)s],{rest}"
 
@@ -185,8 +188,11 @@ class Context:
     ) -> Row:
         """Return what folders, banner and file name add to what is known; set the repetition unless it is known."""
 
+        def known() -> Row:
+            return {name: resolved[name] for name in resolved if name != "backend"} if self.is_spelled else resolved
+
         def beside(name: Name, source: str, rates: Collection[float], above: str, *, alone: bool = True) -> str:
-            said = name.says(rates, lambda word: _is_known(word, above, facts, resolved), alone=alone)
+            said = name.says(rates, lambda word: _is_known(word, above, facts, known()), alone=alone)
             if said.repetition is not None and resolved.get("repetition") is None:
                 resolved["repetition"], sources["repetition"] = said.repetition, source
             return said.words or ""
@@ -212,7 +218,7 @@ class Context:
                 left.setdefault(at, levels[at].text)
             elif name.own(rates):
                 left[at] = beside(name, "path", rates, "").replace(" ", "-")
-        folder = context_path(self.path, resolved, left)
+        folder = context_path(self.path, known(), left)
         above = self.path.rpartition("/")[0]
         own_rate = [facts["offered_rate"]] if facts.get("offered_rate") is not None else []
         of_banner = beside(banner, _BANNER, own_rate, above) if banner else ""
@@ -317,7 +323,7 @@ def gather(
     sha256: str = "",
     *,
     shared: bool = False,
-    names: Callable[[], Names] = lambda: (None, None, (), ()),
+    names: Callable[[], Names] = lambda: (None, None, (), (), False),
     holds: Holds = bool,
     protocol: str | None = None,
     unread: Collection[str] = (),
@@ -393,7 +399,7 @@ def gather(
             *((column, word, by) for column, word in normalise("threading", default).items()),
             *claims,
         ]
-    name, counting, rated, contrasts = (None, None, (), ()) if match else names()
+    name, counting, rated, contrasts, is_spelled = (None, None, (), (), False) if match else names()
     if not match:
         words = [word for each in (path.split("/") if name else folders) for word in words_of(each)]
         words += contrasts
@@ -406,9 +412,8 @@ def gather(
         claims += [claim for claim in _named(words_of(folder), {}) if claim[0] not in better]
     claims += defaults
     own = {"host_id": host_id, "server_config_id": server.row["server_config_id"] if server else None}
-    return Context(
-        tuple(claims), tuple(notes), tuple(watched(contents)), own, path, shared, name, counting, rated, match
-    )
+    every, seen = tuple(claims), tuple(watched(contents))
+    return Context(every, tuple(notes), seen, own, path, shared, name, counting, rated, match, is_spelled)
 
 
 def _named(names: Iterable[str], known: Mapping[str, Any]) -> list[Claim]:

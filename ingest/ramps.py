@@ -191,6 +191,7 @@ class Ramps:
         row = context.resolve(facts, rates={own["offered_rate"]})
         if (
             context.name
+            or context.is_spelled
             or (source and any(source in warning for warning in context.warnings))
             or any(row.get(column) != own.get(column) for column in _TIMES)
         ):

@@ -101,6 +101,7 @@ class Neighbours:
         self._stems = {folder: sorted(outputs) for folder, outputs in self.outputs.items()}
         self._names: dict[str, dict[str, Name]] = {}  # folder -> parsed names; a cache of a method would be a cycle
         self._words: dict[str, set[str]] = {}
+        self._spellings: dict[str, dict[object, set[str]]] = {}  # place -> backend -> the words that tell it
         self._numbers: dict[tuple[str, str], set[str]] = defaultdict(set)  # folder, words -> numbers of its subfolders
         for folder in self.outputs:
             for above, name in _levels(folder):
@@ -139,7 +140,7 @@ class Neighbours:
                 parsed = self.name(f"{above}/", name)
                 if not parsed.is_plain:
                     rated.append((at, parsed))
-        return None if own.is_plain else own, counting, tuple(rated), self._contrasts(item)
+        return None if own.is_plain else own, counting, tuple(rated), self._contrasts(item), self._is_spelled(item)
 
     def _below(self, folder: str) -> Iterator[str]:
         """Yield the names of the outputs in a folder and below it."""
@@ -173,6 +174,18 @@ class Neighbours:
             if "ha_mode" not in clear and own & ALONE and beside & PARTNERED:
                 found.append("standalone")
         return found
+
+    def _is_spelled(self, item: Found) -> bool:
+        """Return whether names beside those of an output spell its backend in another way."""
+        for place, name in (*((f"{above}/", name) for above, name in _levels(item.folder)), (item.folder, item.name)):
+            if place not in self._spellings:
+                self._spellings[place] = defaultdict(set)
+                for word in {word for each in self._entries[place] for word in words_of(each)}:
+                    self._spellings[place][told(word).get("backend")].add(word)
+            backends = (told(word).get("backend") for word in words_of(name))
+            if any(backend and len(self._spellings[place][backend]) > 1 for backend in backends):
+                return True
+        return False
 
     def _meant(self, place: str) -> set[str]:
         """Return the words of the names in a place, and the product, threading and high availability they tell."""

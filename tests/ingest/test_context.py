@@ -38,7 +38,7 @@ def resolve(
     read = Campaign.parse(campaign.encode()) if campaign else None
     beside = ("a/1.json", sidecar) if sidecar is not None else None
     context = gather(
-        path, "/data", read, servers or ServerConfigs(), beside, names=lambda: (None, level, (), contrasts)
+        path, "/data", read, servers or ServerConfigs(), beside, names=lambda: (None, level, (), contrasts, False)
     )
     row = context.resolve(facts, alone=alone)
     return row, dict(row["context_sources"]), context

@@ -120,6 +120,11 @@ def test_set_ups_that_may_be_repetitions_are_told(warehouse):
     assert ["3 set-ups differ only in numbers" in detail for (detail,) in details] == [True] * 3
 
 
+def test_two_spellings_of_a_backend_side_by_side_are_two_set_ups(warehouse):
+    names = "select configuration, backend from leases_per_second where campaign = 'spellings' order by all"
+    assert warehouse(names) == [("DHCPv4 mysql mariadb", "mysql"), ("DHCPv4 mysql mysql", "mysql")]
+
+
 def test_generators_that_may_have_shared_a_server_are_told(warehouse):
     told = warehouse(
         """select campaign, severity, detail like 'One of 2 set-ups%' from quality_findings
