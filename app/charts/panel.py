@@ -110,6 +110,8 @@ def fastest(rows: pd.DataFrame, unit: str) -> str:
     first = of.loc[(reached if len(reached) else of)["rate"].idxmax()]
     if len(of) == 1:
         return f"{first['row']}: {first['shown']} {unit}"
+    if first["rate"] < of["rate"].max():
+        return f"Highest lower bound: {first['shown']} {unit}, {first['row']}"
     return f"Fastest {'measured' if len(own) else 'published'}: {first['shown']} {unit}, {first['row']}"
 
 

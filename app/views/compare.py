@@ -343,7 +343,6 @@ def _draw_ramps(
         return
     key = f"ramps-{_percent(limit.ratio):g}"  # lets the visitor choose the same limit again after another
     widgets.chart(drawn, key, asked, on_select=partial(_take_from_chart, key, goals))
-    st.caption("Drag the red line, or click, to change the limit.")
 
 
 def _line(run_id: str | None, repetition: float) -> str:

@@ -216,7 +216,7 @@ def unfolded(page):
 
 @pytest.mark.parametrize("preset", planner.PRESETS)
 def test_assumptions_count_alike_whether_they_are_drawn_or_not(open_page, published_home, preset):
-    page = open_page(published_home, "planner", preset=planner.PRESETS[preset].title)
+    page = open_page(published_home, "planner", preset=preset)
     assert not page.number_input
     told = [each.value for each in (*page.header, *page.caption)]
     assert told == [each.value for each in (*unfolded(page).header, *page.caption)]
