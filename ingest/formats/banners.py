@@ -51,7 +51,8 @@ _NO_ANNOUNCEMENT: Final = re.compile(rf" --?\w|\b{_OVER}", re.IGNORECASE)  # a c
 _ELEMENT: Final = re.compile(r'<[\w:-]+((?:\s+[\w:.-]+="[^"<]*")+)\s*/?>')  # of XML
 _SAME_LINE: Final = re.compile(  # of `echo -n`, before what a tool prints first
     r"[\s\[=*#~>-]*(\w[^\n\[\]{}<>\"]{0,60}?)[\]:\s=*#~>-]+"
-    r"(?:Running: perfdhcp|DNS (?:Resolution )?Performance Testing Tool)"
+    r"(?:Running: perfdhcp|DNS (?:Query |Resolution )?Performance Testing Tool"
+    r"|using interface \S+, XDP |Using \d+ hostnames|binding to )"
 )
 _ELEMENTS: Final = re.compile(r"\s*(?:<[^<>]*>\s*)*+")
 _ANSIBLE: Final = re.compile(r"(\S{1,100}) \| (?:CHANGED|FAILED|SUCCESS|UNREACHABLE)\b.* >>")  # ad hoc, by host
