@@ -111,7 +111,7 @@ def fastest(rows: pd.DataFrame, unit: str) -> str:
     if len(of) == 1:
         return f"{first['row']}: {first['shown']} {unit}"
     if first["rate"] < of["rate"].max():
-        return f"Highest lower bound: {first['shown']} {unit}, {first['row']}"
+        return f"Highest known: {first['shown']} {unit}, {first['row']}"
     return f"Fastest {'measured' if len(own) else 'published'}: {first['shown']} {unit}, {first['row']}"
 
 

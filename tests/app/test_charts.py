@@ -108,7 +108,7 @@ def test_a_bracket_is_drawn_as_another_thing_than_an_interval_and_runs_as_ticks(
 
 def test_the_fastest_is_never_one_whose_bound_may_hide_any_value():
     below = capacities().assign(rate=[18977.0, 2559.0, 1.0], shown=["< 18,977", "≥ 2,559", "1"])
-    assert panel.fastest(below, "leases/s") == "Highest lower bound: ≥ 2,559 leases/s, mysql single"
+    assert panel.fastest(below, "leases/s") == "Highest known: ≥ 2,559 leases/s, mysql single"
     assert panel.fastest(below.assign(rate=[2000.0, 2559.0, 1.0]), "leases/s").startswith("Fastest measured: ≥ 2,559")
 
 
