@@ -52,7 +52,7 @@ _ELEMENT: Final = re.compile(r'<[\w:-]+((?:\s+[\w:.-]+="[^"<]*")+)\s*/?>')  # of
 _SAME_LINE: Final = re.compile(  # of `echo -n`, before what a tool prints first
     r"[\s\[=*#~>-]*(\w[^\n\[\]{}<>\"]{0,60}?)[\]:\s=*#~>-]+"
     r"(?:Running: perfdhcp|DNS (?:Query |Resolution )?Performance Testing Tool"
-    r"|using interface \S+, XDP |Using \d+ hostnames|binding to )"
+    r"|using interface \S+, XDP |Using \d+ hostnames|binding to (?:0\.0\.0\.0|::))"
 )
 _ELEMENTS: Final = re.compile(r"\s*(?:<[^<>]*>\s*)*+")
 _ANSIBLE: Final = re.compile(r"(\S{1,100}) \| (?:CHANGED|FAILED|SUCCESS|UNREACHABLE)\b.* >>")  # ad hoc, by host
