@@ -62,16 +62,7 @@ def test_headings_of_markdown_and_else_the_addresses_of_servers_tell_reports_apa
     assert banners(text.encode(), of) == told
 
 
-@pytest.mark.parametrize(
-    "first",
-    [
-        "DNS Performance Testing Tool",
-        "DNS Query Performance Testing Tool",
-        "using interface lo, XDP threads 1, UDP, native mode",
-        "Using 9 hostnames",
-        "binding to 0.0.0.0",
-    ],
-)
+@pytest.mark.parametrize("first", CASES["first lines"])
 def test_a_title_may_be_in_the_first_line_of_any_tool(first):
     text = "".join(f"{name} at 300: {first}\nof the tool\n" for name in ("nsd", "knot"))
     assert banners(text.encode(), [Report(line, {"offered_rate": 300.0}) for line in (2, 4)]) == ["nsd 300", "knot 300"]
