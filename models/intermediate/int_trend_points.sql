@@ -60,7 +60,9 @@ placed as (
 
     select
         *,
-        concat_ws(' ', campaign, configuration_id, cast(started_at as date)) as session,
+        -- versions in turn share a day; without times, only a date in a folder's name tells nights apart
+        concat_ws(' ', campaign, host_id, coalesce(cast(cast(started_at as date) as string), configuration_id))
+            as session,
         row_number() over in_time as place,
         count(*) over (partition by series_id) as series_runs,
         lag(product_version) over in_time as version_before,
