@@ -137,6 +137,8 @@ def _normalised(column: str, value: Value) -> Mapping[str, Value]:
         return {column: rate}
     if column in {"backend_version", "tool_version"} and (version := _VERSION.search(text)):
         return {column: version[0]}
+    if column == "product_version":
+        return {column: re.sub(r"\A[vV](?=[0-9])", "", text)}
     if column == "product" and (found := _PRODUCT_WITH_VERSION.fullmatch(text)):
         product = _SYNONYMS["product"].get(found["product"].lower())
         return {"product": product, "product_version": found["version"]} if product else {"product": text}

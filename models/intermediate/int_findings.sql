@@ -174,7 +174,11 @@ trials_in_order as (
         lag(source_path) over in_order as previous_path,
         lead(source_path) over in_order as next_path
     from trials
-    where started_at is not null and ended_at is not null and duplicate_of is null
+    where
+        started_at is not null
+        and ended_at is not null
+        and duplicate_of is null
+        and not {{ is_search('method') }} -- whose results are of the same time
     window in_order as (partition by campaign, host_id order by started_at, trial_id)
 
 ),
