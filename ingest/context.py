@@ -224,7 +224,7 @@ class Context:
         of_banner = beside(banner, _BANNER, own_rate, above) if banner else ""
         alone = alone and rates.isdisjoint(number for each in above.split("/") for number in numbers(each))
         of_file = beside(self.name, _FILE_NAME, rates, above, alone=alone) if self.name else ""
-        if any(column == "scenario" and by.startswith(SIDECAR_OF) for column, _, by in self.claims):
+        if any(column in _SET_UP and by.startswith(SIDECAR_OF) for column, _, by in self.claims):
             of_file = ""
         own_words = [word for word in of_file.split() if word not in of_banner.split()]  # 2-2 is neither 2-4 nor 2
         told = {*([_BANNER] if of_banner else []), *([_FILE_NAME] if own_words else [])}
@@ -233,8 +233,8 @@ class Context:
         own = {by for column, _, by in self.claims if column in _SET_UP or (by == "path" and column != "repetition")}
         if folder != "." and own <= {_NAMES, _DEFAULTS}:
             folder, said, told = ".", f"{folder}/{said}" if said else folder, {"path", *told}
-        elif folder != "." and all(by.startswith((_NAMES, _DEFAULTS, _SERVER, SIDECAR_OF)) for by in own):
-            sources["context_path"] = "path"  # several folders may share the configuration, or what sidecars tell
+        elif folder != "." and all(by.startswith((_NAMES, _DEFAULTS, _SERVER)) for by in own):
+            sources["context_path"] = "path"  # several folders may share the configuration
         if told:
             sources["name_words"] = ", ".join(sorted(told, reverse=True))
         return {"context_path": folder, "name_words": said or None}

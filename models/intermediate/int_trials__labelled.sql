@@ -26,35 +26,18 @@ described_campaigns as (
 
 ),
 
-in_folders as (
-
-    select
-        trials.context_path,
-        servers.ha_server_name,
-        hash(trials.campaign, {{ configuration_columns_of('trials') }}) as configuration_hash,
-        min(trials.context_path) over (
-            partition by hash(trials.campaign, {{ configuration_columns_of('trials') }})
-        ) as first_folder
-    from trials
-    left join servers on trials.server_config_id = servers.server_config_id
-
-),
-
 -- set-ups that the server's configuration does not tell apart, but words of their folders, or the server's name in its
 -- pair; other dates and numbers count runs
 alike_in_folders as (
 
-    select
-        configuration_hash,
-        case
-            when bool_and(left(context_path || '/', length(first_folder) + 1) = first_folder || '/')
-                then any_value(first_folder)
-        end as folder_of_all
-    from in_folders
-    group by configuration_hash
+    select hash(trials.campaign, {{ configuration_columns_of('trials') }}) as configuration_hash
+    from trials
+    left join servers
+        on trials.server_config_id = servers.server_config_id
+    group by hash(trials.campaign, {{ configuration_columns_of('trials') }})
     having
-        count(distinct {{ with_any_number('context_path') }}) > 1
-        or count(distinct ha_server_name) > 1
+        count(distinct {{ with_any_number('trials.context_path') }}) > 1
+        or count(distinct servers.ha_server_name) > 1
 
 )
 
@@ -90,20 +73,13 @@ select
                         then trials.name_words
                     else concat_ws('/', trials.context_path, trials.name_words)
                 end
-        when alike_in_folders.configuration_hash is not null and trials.context_sources['context_path'] is not null
-            then
-                nullif(concat_ws(
-                    '/',
-                    case
-                        when alike_in_folders.folder_of_all is null then trials.context_path
-                        else nullif(substr(trials.context_path, length(alike_in_folders.folder_of_all) + 2), '')
-                    end,
-                    trials.name_words
-                ), '')
+        when
+            trials.context_sources['context_path'] is not null
+            and hash(trials.campaign, {{ configuration_columns_of('trials') }})
+            in (select alike_in_folders.configuration_hash from alike_in_folders)
+            then concat_ws('/', trials.context_path, trials.name_words)
         else trials.name_words
     end as unnamed_folder,
     case when trials.context_sources['context_path'] is not null then trials.context_path end as described_folder
 from trials
 left join described_campaigns on trials.campaign = described_campaigns.campaign
-left join alike_in_folders
-    on hash(trials.campaign, {{ configuration_columns_of('trials') }}) = alike_in_folders.configuration_hash
