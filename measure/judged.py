@@ -61,6 +61,7 @@ def rates_of_runs(runs: Iterable[Told], goals: Iterable[Goal]) -> pa.Table:
             "loss_ratio": float(trial.losses[goal.basis]),
             "loss_lease": float(trial.losses["lease"]),
             "is_generator_limited": trial.is_limited,
+            "is_pace_lost": trial.is_limited and trial.is_unsustained and trial.errors <= goal.error_limit,
             "is_unsustained": trial.is_unsustained or trial.errors > goal.error_limit,
         }
         for configuration, number, trials in runs

@@ -13,7 +13,7 @@ judged_steps as (
         {{ of_step('loss_ratio') }} as loss_ratio,
         {{ of_step('loss_lease') }} as loss_lease,
         2 * count(*) filter (where is_generator_limited) >= count(*) as is_generator_limited,
-        {{ is_of_step('is_generator_limited and is_unsustained') }} as is_pace_lost,
+        {{ is_of_step('is_pace_lost') }} as is_pace_lost,
         {{ is_of_step('is_unsustained') }} as is_unsustained
     from trials
     group by run_id, loss_goal, loss_limit, loss_basis, offered_rate
