@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 
 from dropline.app import wording
 
-_ABBREVIATED = re.compile("\\A(?:cpu|ha|nic)(?=_)")
-_UNITS = re.compile("_(?:bytes|mbps|mhz)\\Z")
+_ABBREVIATED = re.compile(r"\A(?:cpu|ha|nic)(?=_)")
+_UNITS = re.compile(r"_(?:bytes|mbps|mhz)\Z")
 
 
 def capacities(table: pa.Table, labels: Mapping[str, str]) -> pd.DataFrame:

@@ -70,7 +70,7 @@ _DIGESTED: Final = json.JSONEncoder(sort_keys=True, default=str, separators=(","
 Claim = tuple[str, Any, str]
 """A value that one source gives for a column: (column, value, source)."""
 Names = tuple[Name | None, int | None, tuple[tuple[int, Name | None], ...], Sequence[str], bool]
-"""`name`, `level` and `folders` of a Context, clear words that the names have by others beside them, `is_spelled`."""
+"""`name`, `level`, `folders` of a Context, clear words that names have by others beside them, `has_other_spelling`."""
 WATCHED: Final = ("host", "label", "metric", "unit", "value")  # of schema.OBSERVATIONS, in the order of `digested`
 Watched = tuple[str | None, str | None, str, str, float]
 Holds = Callable[[str], bool]
@@ -102,7 +102,7 @@ class Context:
     # Index and name of each folder whose name may contain the rate; without a name, another number equals it.
     folders: tuple[tuple[int, Name | None], ...] = ()
     match: re.Match[str] | None = None  # of a path template, with a group for each column
-    is_spelled: bool = False  # names beside it spell the same backend in another way: `mysql`, `mariadb`
+    has_other_spelling: bool = False  # names beside it spell the same backend in another way: `mysql`, `mariadb`
 
     def sha256(self) -> str:
         """Return the digest of the context; a different digest makes a new version of the file."""
@@ -124,7 +124,7 @@ class Context:
             others += [self.name, self.level]
         if self.folders:
             others += self.folders
-        if self.is_spelled:
+        if self.has_other_spelling:
             others += ["spelled"]
         warnings, rest = (text.replace("%", "%%") for text in (digested(self.warnings), _DIGESTED.encode(others)[1:]))
         return f"[[{','.join(claims)}],{warnings},[%(observations)s],{rest}"
@@ -189,7 +189,11 @@ class Context:
         """Return what folders, banner and file name add to what is known; set the repetition unless it is known."""
 
         def known() -> Row:
-            return {name: resolved[name] for name in resolved if name != "backend"} if self.is_spelled else resolved
+            return (
+                {name: resolved[name] for name in resolved if name != "backend"}
+                if self.has_other_spelling
+                else resolved
+            )
 
         def beside(name: Name, source: str, rates: Collection[float], above: str, *, alone: bool = True) -> str:
             said = name.says(rates, lambda word: _is_known(word, above, facts, known()), alone=alone)
@@ -399,7 +403,7 @@ def gather(
             *((column, word, by) for column, word in normalise("threading", default).items()),
             *claims,
         ]
-    name, counting, rated, contrasts, is_spelled = (None, None, (), (), False) if match else names()
+    name, counting, rated, contrasts, has_other_spelling = (None, None, (), (), False) if match else names()
     if not match:
         words = [word for each in (path.split("/") if name else folders) for word in words_of(each)]
         words += contrasts
@@ -413,7 +417,7 @@ def gather(
     claims += defaults
     own = {"host_id": host_id, "server_config_id": server.row["server_config_id"] if server else None}
     every, seen = tuple(claims), tuple(watched(contents))
-    return Context(every, tuple(notes), seen, own, path, shared, name, counting, rated, match, is_spelled)
+    return Context(every, tuple(notes), seen, own, path, shared, name, counting, rated, match, has_other_spelling)
 
 
 def _named(names: Iterable[str], known: Mapping[str, Any]) -> list[Claim]:

@@ -191,7 +191,7 @@ class Ramps:
         row = context.resolve(facts, rates={own["offered_rate"]})
         if (
             context.name
-            or context.is_spelled
+            or context.has_other_spelling
             or (source and any(source in warning for warning in context.warnings))
             or any(row.get(column) != own.get(column) for column in _TIMES)
         ):

@@ -140,7 +140,13 @@ class Neighbours:
                 parsed = self.name(f"{above}/", name)
                 if not parsed.is_plain:
                     rated.append((at, parsed))
-        return None if own.is_plain else own, counting, tuple(rated), self._contrasts(item), self._is_spelled(item)
+        return (
+            None if own.is_plain else own,
+            counting,
+            tuple(rated),
+            self._contrasts(item),
+            self._has_other_spelling(item),
+        )
 
     def _below(self, folder: str) -> Iterator[str]:
         """Yield the names of the outputs in a folder and below it."""
@@ -156,7 +162,7 @@ class Neighbours:
         `st` is a pool of one.
         """
         found = []
-        for place, name in (*((f"{above}/", name) for above, name in _levels(item.folder)), (item.folder, item.name)):
+        for place, name in _places(item):
             words = words_of(name)
             own = {word for word, after in zip(words, (*words[1:], ""), strict=False) if after not in PLACES}
             beside = self._meant(place)
@@ -175,9 +181,9 @@ class Neighbours:
                 found.append("standalone")
         return found
 
-    def _is_spelled(self, item: Found) -> bool:
+    def _has_other_spelling(self, item: Found) -> bool:
         """Return whether names beside those of an output spell its backend in another way."""
-        for place, name in (*((f"{above}/", name) for above, name in _levels(item.folder)), (item.folder, item.name)):
+        for place, name in _places(item):
             if place not in self._spellings:
                 self._spellings[place] = defaultdict(set)
                 for word in {word for each in self._entries[place] for word in words_of(each)}:
@@ -444,6 +450,12 @@ def _levels(path: str) -> Iterator[tuple[str, str]]:
     """Yield the folder above, and the name, of each folder in a path."""
     names = path.split("/")
     return (("/".join(names[:at]), name) for at, name in enumerate(names))
+
+
+def _places(item: Found) -> Iterator[tuple[str, str]]:
+    """Yield the place, as in `Neighbours.name`, and the name of each folder of an output, and its own."""
+    yield from ((f"{above}/", name) for above, name in _levels(item.folder))
+    yield item.folder, item.name
 
 
 def _parsed(name: str, found: Iterable[Any]) -> Iterator[Any]:

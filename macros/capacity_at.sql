@@ -185,6 +185,12 @@ run_capacities as (
 )
 {%- endmacro %}
 
+{#- Where the fault for a lost pace lies: errors are the server's, whatever the generator sent. -#}
+{% macro faults_at(error_limit, step='') -%}
+    {{ step }}is_pace_lost and not coalesce({{ step }}error_ratio > {{ error_limit }}, false) as is_pace_lost,
+        coalesce({{ step }}is_unsustained or {{ step }}error_ratio > {{ error_limit }}, false) as is_unsustained
+{%- endmacro %}
+
 {#-
     How far into its bracket, 0 to 1, a run reaches the limit; `otherwise` where the exceeding step failed for another reason
     than its loss, or the limit is zero: then the bracket is all that is known.
@@ -249,8 +255,7 @@ judged_steps as (
         offered_rate,
         achieved_rate,
         is_generator_limited,
-        is_pace_lost and not coalesce(error_ratio > error_limit, false) as is_pace_lost,
-        coalesce(is_unsustained or error_ratio > error_limit, false) as is_unsustained,
+        {{ faults_at('error_limit') }},
         loss_lease,
         coalesce({{ loss_on('loss_basis') }}, {{ refused_basis() }}) as loss_ratio
     from run_steps

@@ -15,6 +15,7 @@ from dropline.app.charts import panel, ramp, theme
 from dropline.app.warehouse import Warehouse
 
 MOST: Final = 12
+_MOST_PERCENT: Final = 100.0
 OWN: Final = "a limit of my own"
 AT_OWN_LIMIT: Final = {"capacities": "compare_capacities_at", "run_capacities": "compare_run_capacities_at"}
 # Colour the sign only: names come from files and must stay out of Markdown directives.
@@ -179,7 +180,7 @@ def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
     percent = right.number_input(
         "Limit (%)",
         min_value=0.0,
-        max_value=100.0,
+        max_value=_MOST_PERCENT,
         value=_percent(first["loss_limit"]),
         step=0.1,
         format="%g",
@@ -221,7 +222,7 @@ def _apply_address(goals: Mapping[str, dict[str, Any]], texts: Mapping[str, str]
 def _has_limit_in_address() -> bool:
     """Return whether the URL has a limit that can be one."""
     try:
-        return 0 <= float(st.query_params.get("limit", "nan")) <= 100
+        return 0 <= float(st.query_params.get("limit", "nan")) <= _MOST_PERCENT
     except ValueError:
         return False
 

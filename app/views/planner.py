@@ -91,10 +91,9 @@ def _apply_preset() -> None:
 def _apply_address() -> None:
     """Fill in the preset that the URL names; without parameters, the initial preset."""
     asked = st.query_params.get("preset", "")
-    if asked in planner.PRESETS:  # as the command line names it
-        st.session_state["preset"] = asked
-        st.query_params["preset"] = asked = planner.PRESETS[asked].title
-    named = next((name for name, preset in planner.PRESETS.items() if preset.title == asked), None)
+    named = next((name for name, preset in planner.PRESETS.items() if asked in (name, preset.title)), None)
+    if named == asked:  # as the command line names it
+        st.session_state["preset"], st.query_params["preset"] = named, planner.PRESETS[named].title
     if not {"preset", *planner.BY_NAME} & {*st.query_params, *st.session_state}:
         named = st.session_state["preset"] = FIRST
     for name, value in (planner.PRESETS[named].inputs if named else {}).items():

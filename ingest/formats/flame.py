@@ -181,12 +181,12 @@ class _Run(TextRun):
         return True
 
     def _options(self, command: str) -> None:
-        pairs = dict(pairwise(command.split()))
+        around = [*pairwise(command.split())]
+        pairs = dict(around)
         transport = pairs.get("-P", "udp")
         letters = zip("cqd", _DEFAULTS[transport == "udp"], strict=True)
         generators, batch, delay_ms = (pairs.get(f"-{name}", default) for name, default in letters)
         self._set_load(generators, batch, delay_ms, transport)
-        around = pairwise(command.split())
         target = next(
             (word for before, word in around if word[0] != "-" and (before[0] != "-" or before == "-R")), None
         )

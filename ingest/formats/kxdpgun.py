@@ -9,13 +9,13 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
+from dropline.ingest.formats.perfdhcp_options import ADDRESS
 from dropline.ingest.formats.text import count, marked, number, plural, without_thousands
 from dropline.ingest.formats.text_run import Result, TextRun, fail, line_starts, rule_table, skip
 
 NAME = "kxdpgun"
 
 _COMMAND: Final = r".{0,300}?\b(kxdpgun (?:.{0,2000} )?(?:-Q ?|--qps[ =])(\d{1,12})(?: .{0,2000})?)"
-_ADDRESS: Final = re.compile(r"(?<!\S)(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4}:[0-9a-f:.]{1,40})(?!\S)")
 _SENT: Final = frozenset({"queries", "SYNs", "initials"})
 LINES: Final = re.compile(
     line_starts(
@@ -132,7 +132,7 @@ class _Run(TextRun):
             "dropped": None if replies is None else max((sent[0] or 0) - replies, 0),
             "duration_s": self.duration_s,
         }
-        if asked := _ADDRESS.findall(self.facts["command"] or ""):
+        if asked := [*filter(ADDRESS.fullmatch, (self.facts["command"] or "").split())]:
             self.details["target"] = asked[-1]
         self.observe("send_rate", sent[1], "queries/s")
         for name, (total, _) in self.totals.items():

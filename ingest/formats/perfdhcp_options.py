@@ -25,7 +25,7 @@ EXCHANGES: Final[dict[str, tuple[str, str, str, str]]] = {
     "DHCPv6": ("SOLICIT-ADVERTISE", "REQUEST-REPLY", "RENEW-REPLY", "RELEASE-REPLY"),
 }
 
-_ADDRESS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]*:[0-9a-f:.]+", re.ASCII | re.IGNORECASE)
+ADDRESS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]*:[0-9a-f:.]+", re.ASCII | re.IGNORECASE)
 _FLAGS: Final = frozenset("hvV46iBc1u")
 _DEFAULT_DROP_TIME_S: Final = 1.0
 NEARLY_WHOLE: Final = 0.95  # of its period; a trial that ran for less was stopped
@@ -65,12 +65,10 @@ class Options:
 
 
 def server(command: str) -> str | None:
-    """Return the address of the server, the last word of perfdhcp's `command` (for IPv6 in brackets), if it has one."""
+    """Return the address of the server, the last word of perfdhcp's `command`, if it has one."""
     *_, option, last = ("", "", *command.split())
     is_value = len(option) == 2 and option[0] == "-" and option[1] not in _FLAGS
-    if is_value or not _ADDRESS.fullmatch(last):
-        return None
-    return f"[{last}]" if ":" in last else last
+    return None if is_value or not ADDRESS.fullmatch(last) else last
 
 
 def told_by_command(command: object, facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,8 +23,7 @@ judged_steps as (
         steps.offered_rate,
         steps.achieved_rate,
         steps.is_generator_limited,
-        steps.is_pace_lost and not coalesce(steps.error_ratio > loss_goals.error_limit, false) as is_pace_lost,
-        coalesce(steps.is_unsustained or steps.error_ratio > loss_goals.error_limit, false) as is_unsustained,
+        {{ faults_at('loss_goals.error_limit', 'steps.') }},
         steps.loss_lease,
         {{ loss_on('loss_goals.loss_basis') }} as loss_ratio
     from steps
