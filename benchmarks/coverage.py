@@ -20,7 +20,7 @@ from rich.progress import track
 from scipy import optimize, stats
 
 from benchmarks.plots import publish, table
-from benchmarks.ramps import LIMIT, SHAPES, judged_steps, trials_of
+from benchmarks.ramps import CLIFF, LIMIT, SHAPES, judged_steps, trials_of
 from dropline.measure.macros import ROOT, looked_up, sql
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def judged(
         sustained: shape (sets, runs): offered rate, around 1, at which each run's loss reaches the limit. The runs
             of a set are consecutive and share a ramp with a random grid.
         step: distance of the offered rates.
-        shape: one of SHAPES.
+        shape: one of SHAPES, or CLIFF.
         noise: of single trials and of the grid.
         last: where the ramps end, at the latest; broadcast to `sustained`.
         second: what a second exchange loses, divided by what the first does.
@@ -221,7 +221,7 @@ def _last_passing_coverage(noise: np.random.Generator, runs: int, step: float) -
 def _noise() -> str:
     noise = np.random.default_rng(1908)
     rows = []
-    for shape in (MIDDLE, WORST):
+    for shape in (MIDDLE, WORST, CLIFF):
         for step in STEPS:
             cells = [
                 capacities(judged(1 + spread * (_normal(noise, runs) - 1) / NOISE, step, shape, noise)).coverage()
@@ -230,7 +230,8 @@ def _noise() -> str:
             ]
             rows.append([shape, f"{step:.0%}", *(f"{cell:.1%}" for cell in cells)])
     head = [f"{spread} %, {runs} runs" for spread in (1, 4, 6) for runs in (5, 9, 30)]
-    return "## By noise between runs\n\n" + table(["shape", "step", *head], rows)
+    said = "A cliff loses nothing up to its capacity and 40 % beyond."
+    return f"## By noise between runs\n\n{said}\n\n" + table(["shape", "step", *head], rows)
 
 
 def _disturbances() -> str:

@@ -65,6 +65,8 @@ SHAPES: Final[dict[str, Callable[[Floats], Floats]]] = {
     "M/M/1/64": lambda load: _full_queue(_FULL_AT * load),
 }
 """The loss ratio as a function of the offered rate, in units of the rate at which the loss reaches LIMIT."""
+CLIFF: Final = "cliff"
+_LOSSES: Final = SHAPES | {CLIFF: lambda load: np.where(load > 1, 0.4, 0.0)}
 
 
 def trials_of(
@@ -77,7 +79,7 @@ def trials_of(
         sustained: offered rate at which the loss reaches LIMIT, one per run, around 1. Runs are numbered in its order.
         step: distance of the offered rates of a ramp, in the same unit; broadcast to `sustained`.
         phase: offset of the grid of offered rates, 0 to 1 steps; broadcast to `sustained`.
-        shape: one of SHAPES.
+        shape: one of SHAPES, or CLIFF.
     """
     steps, phases = (np.broadcast_to(each, sustained.shape).ravel() for each in (step, phase))
     first = np.floor(REACH[0] / steps - phases)
@@ -86,4 +88,4 @@ def trials_of(
     place = np.arange(run.size) - np.repeat(np.cumsum(trials) - trials, trials)
     offered = (first[run] + phases[run] + place) * steps[run]
     today = sustained.ravel()[run] * (1 + TRIAL_NOISE_RATIO * noise.standard_normal(run.size))
-    return run, offered, SHAPES[shape](offered / today)
+    return run, offered, _LOSSES[shape](offered / today)

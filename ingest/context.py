@@ -19,7 +19,7 @@ from dropline.ingest.campaign import FIELDS, Campaign
 from dropline.ingest.formats import Rejected, Row, dnsblast
 from dropline.ingest.formats.perfdhcp_options import told_by_command
 from dropline.ingest.formats.text import mapping, real
-from dropline.ingest.names import Name, level, named_rates, numbers, split, words_of
+from dropline.ingest.names import Name, is_same_rate, level, named_rates, numbers, split, words_of
 from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.servers import kea
 from dropline.ingest.synonyms import ALONE, BACKENDS, UNCLEAR, normalise, told
@@ -39,6 +39,7 @@ _SERVER_COLUMNS: Final = (
     *("product", "product_version", "protocol", "backend", "threading", "threads"),
     *("packet_queue_size", "ha_mode"),
 )
+_MEASURED: Final = ("Spirent ",)  # tools that give the rate that they measured, not the one asked for
 RATELESS: Final = frozenset({"dnsblast", "kxdpgun"})  # do not print the rate that they were asked for
 _SEVERAL: Final = (dict, list)  # faster to check than the union
 _CONFIGURATION: Final = frozenset(name for name, _ in CONFIGURATION)
@@ -49,6 +50,7 @@ _NAMES: Final = "names of folders and file"
 _SERVER: Final = "server configuration "
 _DEFAULTS: Final = "campaign.yaml defaults"
 SIDECAR_OF: Final = "sidecar "
+_BESIDE_SIDECAR: Final = "path beside a sidecar"  # it may tell set-ups apart of which sidecars say the same
 _SET_UP: Final = frozenset({"backend", "threading", "scenario"})  # a source of one of these describes the set-up
 # May be read from any word of a path.
 _IN_NAMES: Final = ("product", "product_version", "backend", "threading", "threads", "ha_mode")
@@ -145,6 +147,12 @@ class Context:
             unsaid |= {"command"}
         tool = facts.get("tool")
         outside = [claim for claim in _of_server(self.claims, facts, self.path) if claim[0] not in unsaid]
+        asked: Row = {}
+        if str(tool).startswith(_MEASURED) and (measured := facts.get("offered_rate")):
+            # names have the rate that was asked for
+            measured = math.nextafter(measured, 0)
+            outside = [claim for claim in outside if claim[0] != "offered_rate" or not is_same_rate(claim[1], measured)]
+            rates, asked = {math.nextafter(rate, 0) for rate in rates}, {"offered_rate": measured}
         strong = _RESOLVED - ({"scenario", "started_at"} & {claim[0] for claim in outside})
         text = [(column, value, "text") for column, value in facts.items() if column in strong]
         if banner:
@@ -167,12 +175,12 @@ class Context:
             planned = sent  # whole seconds: it was stopped while it waited, hardly while it sent
         whole = bool(facts.get("completed")) or (planned is not None and sent is not None and sent >= planned)
         completed = whole and bool(resolved.get("completed", True))
-        offered = {*rates, *filter(None, [resolved.get("offered_rate")])}
+        offered = {*rates, *filter(None, [asked.get("offered_rate") or resolved.get("offered_rate")])}
         threads, by = resolved.get("threads"), sources.get("threads", "")
         # Kea may ignore its own thread-pool-size.
         if threads and "threading" not in resolved and not by.startswith(_SERVER):
             resolved["threading"], sources["threading"] = "multi" if threads > 1 else "single", by
-        told_by_names = self._names(facts, resolved, sources, offered, banner, alone=alone)
+        told_by_names = self._names(facts | asked, resolved, sources, offered, banner, alone=alone)
         return {
             **facts,
             **self.own,
@@ -222,13 +230,15 @@ class Context:
                 left.setdefault(at, levels[at].text)
             elif name.own(rates):
                 left[at] = beside(name, "path", rates, "").replace(" ", "-")
-        folder = context_path(self.path, known(), left)
+        of_report = {"offered_rate": facts.get("offered_rate") or resolved.get("offered_rate")}
+        folder = context_path(self.path, {**known(), **of_report}, left)
         above = self.path.rpartition("/")[0]
         own_rate = [facts["offered_rate"]] if facts.get("offered_rate") is not None else []
         of_banner = beside(banner, _BANNER, own_rate, above) if banner else ""
         alone = alone and rates.isdisjoint(number for each in above.split("/") for number in numbers(each))
         of_file = beside(self.name, _FILE_NAME, rates, above, alone=alone) if self.name else ""
-        if any(column in _SET_UP and by.startswith(SIDECAR_OF) for column, _, by in self.claims):
+        of_sidecar = {column for column, _, by in self.claims if column in _SET_UP and by.startswith(SIDECAR_OF)}
+        if "scenario" in of_sidecar:
             of_file = ""
         own_words = [word for word in of_file.split() if word not in of_banner.split()]  # 2-2 is neither 2-4 nor 2
         told = {*([_BANNER] if of_banner else []), *([_FILE_NAME] if own_words else [])}
@@ -239,6 +249,8 @@ class Context:
             folder, said, told = ".", f"{folder}/{said}" if said else folder, {"path", *told}
         elif folder != "." and all(by.startswith((_NAMES, _DEFAULTS, _SERVER)) for by in own):
             sources["context_path"] = "path"  # several folders may share the configuration
+        elif of_sidecar and "scenario" not in of_sidecar and "path" not in own:
+            sources["context_path"] = _BESIDE_SIDECAR
         if told:
             sources["name_words"] = ", ".join(sorted(told, reverse=True))
         return {"context_path": folder, "name_words": said or None}
@@ -291,7 +303,7 @@ class ServerConfigs:
         """
         placed = self._placed(scope, holds)
         here: list[ServerConfig] = []
-        for folder in _above(path):
+        for folder in folders_above(path):
             near = placed.get(folder, ())
             here = [each for each in near if not protocol or each.row.get("protocol") in {None, protocol}]
             if here:
@@ -306,7 +318,7 @@ class ServerConfigs:
     def _by_place(self, scope: str, holds: Holds) -> dict[str, list[ServerConfig]]:
         places: dict[str, list[ServerConfig]] = defaultdict(list)
         for config in self._by_campaign.get(scope, ()):
-            places[next(filter(holds, _above(config.path)), "")].append(config)
+            places[next(filter(holds, folders_above(config.path)), "")].append(config)
         return places
 
 
@@ -510,7 +522,8 @@ def context_path(path: str, known: Mapping[str, Any], beside: Mapping[int, str])
     for at, name in enumerate(folders):
         text = beside.get(at, level(name).text)
         is_repetition = text.isdecimal() and int(text) == repetition
-        if at not in beside and (text.lower() in words or rate in numbers(text) or is_repetition):
+        is_rate = any(is_same_rate(number, rate) for number in numbers(text))
+        if at not in beside and (text.lower() in words or is_rate or is_repetition):
             continue
         every = words_of(text)
         left = [word for word in every if not _repeats(word, known)]
@@ -608,7 +621,7 @@ def _claims(
     return claims
 
 
-def _above(path: str) -> Iterator[str]:
+def folders_above(path: str) -> Iterator[str]:
     """Yield the folders above a file, the nearest first; the last is the campaign's, an empty text."""
     while path:
         path = path.rpartition("/")[0]

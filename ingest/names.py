@@ -162,8 +162,7 @@ class Name(NamedTuple):
             for slot in ({(at, n) for at, n in same if not n and not self._is_of_word(at)} or same)
         }
         if not equal:  # the report may have measured what was asked for: a rate with decimals
-            measured = [rate for rate in rates if rate % 1]
-            equal = {at for at, number in slots if any(abs(number - each) <= _CLOSE * each for each in measured)}
+            equal = {at for at, number in slots if any(is_same_rate(number, each) for each in rates)}
         if not equal:  # 1,500
             beside = [(one, two) for (one, _), (two, _) in pairwise(slots) if one[0] + 1 == two[0] and not two[1]]
             grouped = [f"{rate:,.0f}".split(",") for rate in rates]
@@ -353,6 +352,11 @@ def _is_rate(parts: _Parts) -> bool:
     behind = parts[-1] if len(parts) > 1 and parts[0][0].isdecimal() else ""
     found = _RATE_BEHIND.fullmatch(behind)
     return len(parts) == 2 and bool(behind in _STEP_BEHIND or (found and len(behind) > 1))
+
+
+def is_same_rate(number: float, rate: float | None) -> bool:
+    """Return whether a number in a name is a rate; one with decimals was measured, within 1 % of what was asked for."""
+    return number == rate or bool(rate and rate % 1 and abs(number - rate) <= _CLOSE * rate)
 
 
 @lru_cache(maxsize=4096)

@@ -25,6 +25,7 @@ from dropline.ingest.context import (
     Names,
     ServerConfig,
     ServerConfigs,
+    folders_above,
     gather,
     may_tell,
     read_sidecar,
@@ -42,6 +43,7 @@ from dropline.ingest.synonyms import ALONE, PARTNERED, PRODUCTS, told
 
 _MAX_SIDECAR_BYTES: Final = 1024 * 1024
 _READERS: Final = {reader.NAME: reader for reader in READERS}
+_GENERATORS: Final = frozenset({"client", "clients", "gen", "generator", "generators", "loadgen", "tester"})
 _LARGE: Final = re.compile(r"[0-9]{2}|[0-9]k", re.IGNORECASE)  # a number that may be a rate
 _CONTRASTED: Final = {"product", "threading", "ha_mode"}
 _OPPOSITES: Final = {"single": "multi", "multi": "single"}  # side by side: the threading of a DHCP server
@@ -312,24 +314,35 @@ class Resolver:
             if self._known.get(outcome.key) != outcome.version:
                 outcome.rows["hosts"], rows = rows, []
             outcomes[item.path] = outcome
-        return _Machine(host["host_id"], outcomes)
+        is_told = any(outcome.raw["status"] != "rejected" for outcome in outcomes.values())
+        return _Machine(host["host_id"] if is_told else None, outcomes)
 
     def _load_host_ids(self, scope: str) -> dict[str, str | None]:
-        """Return the machine under test by folder of reports: a server so named, else the only one, of the nearest.
+        """Return the machine under test by folder of reports: that of the nearest folder above them that has one.
 
-        A machine that is nearest to no output may be the server of all, or the generator: then none is told by place.
+        A folder of facts without outputs, such as `machine/`, counts as the folder above it, and so does `rep1/` if no
+        other machine is near. Only the servers of campaign.yaml count, or else all machines without a role whose names
+        do not say that they are generators. Of several, the one that the reports' folders name is taken, or else the
+        first of those servers. A machine that is nearest to no output may be the server of all: then none is known.
         """
         around, campaign = self.around(scope), self._files[scope][0].scope.campaign
-        named = [folder for folder, role in (campaign.machines if campaign else {}).items() if role == "server"]
-        every = [folder for folder in named or around.machines if folder in around.machines]
-        places = {item.folder for item in self._files[scope] if item.kind in {Kind.OUTPUT, Kind.NOTES}}
+        roles = campaign.machines if campaign else {}
+        servers = [folder for folder, role in roles.items() if role == "server"]
+        others = (folder for folder in around.machines if folder not in roles and not _is_generator(folder, around))
+        every = [folder for folder in servers or others if folder in around.machines]
+        owners = {folder: next(filter(around.holds, (folder, *folders_above(folder))), "") for folder in every}
+        of_runs = {folder: _without_repetitions(owner) for folder, owner in owners.items()}
+
+        def nearest(place: str, of: dict[str, str]) -> list[str]:
+            found = ([each for each in every if of[each] == folder] for folder in (place, *folders_above(place)))
+            return next(filter(None, found), [])
+
         near: dict[str, list[str]] = {}
-        for place in places:
-            levels = place.split("/")
-            shared = {each: len(os.path.commonprefix([levels, each.split("/")])) for each in every}  # noqa: RUF071 -- no texts
-            most = max(shared.values(), default=0)
-            near[place] = [each for each in every if shared[each] == most][: 1 if named else None]
-        if not named and {folder for place in around.outputs for folder in near[place]} != {*every}:
+        for place in {item.folder for item in self._files[scope] if item.kind in {Kind.OUTPUT, Kind.NOTES}}:
+            found = nearest(place, owners) or nearest(place, of_runs)
+            named = [each for each in found if each.rpartition("/")[2] in place.split("/")]
+            near[place] = (named or found)[: 1 if servers else None]
+        if not servers and {folder for place in around.outputs for folder in near[place]} != {*every}:
             near = dict.fromkeys(near, every)
         ids = {
             place: {self._machine(scope, each).host_id for each in folders} - {None} for place, folders in near.items()
@@ -456,6 +469,18 @@ def _places(item: Found) -> Iterator[tuple[str, str]]:
     """Yield the place, as in `Neighbours.name`, and the name of each folder of an output, and its own."""
     yield from ((f"{above}/", name) for above, name in _levels(item.folder))
     yield item.folder, item.name
+
+
+def _is_generator(folder: str, around: Neighbours) -> bool:
+    """Return whether the name of a folder of machine facts says that they are of a generator."""
+    words = (word.rstrip("0123456789") for word in words_of(folder.rpartition("/")[2]))
+    return not around.holds(folder) and not _GENERATORS.isdisjoint(words)
+
+
+def _without_repetitions(folder: str) -> str:
+    while folder and level(folder.rpartition("/")[2]).repetition:
+        folder = folder.rpartition("/")[0]
+    return folder
 
 
 def _parsed(name: str, found: Iterable[Any]) -> Iterator[Any]:

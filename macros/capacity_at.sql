@@ -116,11 +116,11 @@ with_shares as (
             1 - last_passing_loss_lease - share_low * (first_exceeding_loss_lease - last_passing_loss_lease),
             1 - loss_limit
         ) as goodput_ratio,
-        greatest(share_low, {{ share_of_bracket(
-            log_of_loss('last_passing_loss'), log_of_loss('first_exceeding_loss'), log_of_loss('loss_limit'), otherwise=1
-        ) }}) as share_by_logarithm,
+        greatest(share_low, least(1, {{ share_of_bracket(
+            log_of_loss('last_passing_loss'), log_of_loss('first_exceeding_loss'), log_of_loss(limit_of_logarithm()), otherwise=1
+        ) }})) as share_by_logarithm,
         case
-            when first_exceeding_loss > loss_limit and loss_limit > 0
+            when first_exceeding_loss > loss_limit
                 then (first_excess_rate - last_passing_rate) / (first_exceeding_rate - last_passing_rate)
         end as share_of_line
     from with_status
@@ -144,7 +144,8 @@ with_share_high as (
     select
         *,
         case
-            when coalesce(share_by_line, 2) > 1 then share_by_logarithm
+            when share_by_line is null then share_by_logarithm
+            when share_by_line > 1 then 1
             -- a logarithm of no loss is the floor's, and too low where the loss sets in suddenly
             when last_passing_loss - background_loss < {{ least_loss() }} then share_by_line
             else least(share_by_line, share_by_logarithm)
@@ -193,7 +194,7 @@ run_capacities as (
 
 {#-
     How far into its bracket, 0 to 1, a run reaches the limit; `otherwise` where the exceeding step failed for another reason
-    than its loss, or the limit is zero: then the bracket is all that is known.
+    than its loss: then the bracket is all that is known.
 -#}
 {% macro share_of_bracket(passing, exceeding, limit, otherwise) -%}
     coalesce(
@@ -205,14 +206,19 @@ run_capacities as (
     )
 {%- endmacro %}
 
-{#- The logarithm of a loss beyond the background's, of at least 0.1 %, less for lower limits; null for zero. -#}
+{#- The logarithm of a loss beyond the background's, of at least 0.1 %, less for lower limits. -#}
 {% macro log_of_loss(loss) -%}
-    ln(nullif(greatest({{ loss }} - background_loss, {{ least_loss() }}), 0))
+    ln(greatest({{ loss }} - background_loss, {{ least_loss() }}))
+{%- endmacro %}
+
+{#- Zero has no logarithm; what sustains it sustains a permille, too. -#}
+{% macro limit_of_logarithm() -%}
+    greatest(loss_limit, 0.001)
 {%- endmacro %}
 
 {#- The least loss that is told from none. -#}
 {% macro least_loss() -%}
-    least(0.001, loss_limit / 25)
+    least(0.001, {{ limit_of_logarithm() }} / 25)
 {%- endmacro %}
 
 {#- True, or an error that says what can be asked for. -#}

@@ -27,7 +27,10 @@ _CLIENTS: Final = frozenset({"port", "portname", "block", "blockname", "device",
 _ATTEMPTED: Final = ("totalattemptcount", "totalattempted")
 _BOUND: Final = ("totalboundcount", "totalbound")
 _STREAM: Final = ("streamblock", "streamblockname")
-_TOTALS: Final = frozenset({"total", "totals", "sum"})
+_TOTALS: Final = re.compile(
+    r"(?:grand )?totals?\b\W*(?:\(.*\))?|sum(?:me)?|gesamt\w*|aggregated?|all (?:ports|blocks|devices|streams)",
+    re.IGNORECASE,
+)
 _GAP: Final = re.compile(r" {2,}")
 _RULE: Final = re.compile(r"-{20,}")
 _PRINTED: Final = re.compile(r"(?:\A|[\r\n])(?:Tx )?Port(?: Names?)? {2,}[^\r\n]*(?:Tx Count|Total Tx)")
@@ -77,7 +80,7 @@ def _view(table: throughput.Table) -> Parts:
     seen: set[tuple[object, ...]] = set()
     found, faults = table.records(trial)
     for record in found:
-        if str(record.values[0]).lower() in _TOTALS:
+        if len(found) > 1 and _TOTALS.fullmatch(str(record.values[0]).rstrip(": ")):
             continue
         if streams and tuple(record.values) in seen:
             trial.lack(record.line)

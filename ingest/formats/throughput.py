@@ -32,6 +32,7 @@ _DECIMAL_COMMA: Final = re.compile(r"[+-]?\d[\d.]*,\d+", re.ASCII)
 _PLAIN_COMMA: Final = re.compile(r"[+-]?(?:0,\d+|\d+,(?!\d{3}\Z)\d+|\d{4,},\d+|[\d.]*\.\d{3},\d+)", re.ASCII)
 _PLAIN_POINT: Final = re.compile(r"[+-]?(?:0\.\d+|\d+\.(?!\d{3}\Z)\d+|\d{4,}\.\d+)", re.ASCII)
 _THOUSANDS: Final = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+", re.ASCII)
+_LARGE: Final = re.compile(r"\d{4,}", re.ASCII)
 _POINTS: Final = re.compile(r"[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?", re.ASCII)
 _GAP: Final = re.compile(r"(?<=\d)['\u00a0\u2019\u202f](?=\d{3}(?!\d))", re.ASCII)  # 1'488'095, or with narrow blanks
 _CAPTION: Final = re.compile(r"([^()]*)(?:\(([^()]*)\))?")
@@ -345,9 +346,11 @@ def _notation(head: bytes) -> tuple[str, bool]:
     wide = (each for each in ";\t" if any(line.count(each) >= _SEPARATORS > line.count(",") for line in beginning))
     separator = next(wide, ",")
     cells = {cell.strip() for line in beginning for cell in _cells(line, separator)}
-    comma = _THOUSANDS if separator == ";" else _PLAIN_COMMA
-    is_likely = not any(map(_PLAIN_POINT.fullmatch, cells)) and any(map(comma.fullmatch, cells))
-    return separator, is_likely or (separator == ";" and any(map(_DECIMAL_COMMA.fullmatch, cells)))
+    has_comma = any(map((_DECIMAL_COMMA if separator == ";" else _PLAIN_COMMA).fullmatch, cells))
+    # `1.200` is 1,200 unless the same table has 8000
+    has_thousands = separator != "," and any(map(_THOUSANDS.fullmatch, cells)) and not any(map(_LARGE.fullmatch, cells))
+    has_point = any(map(_PLAIN_POINT.fullmatch, cells))
+    return separator, (has_comma and (separator == ";" or not has_point)) or (has_thousands and not has_point)
 
 
 def _cells(line: str, separator: str) -> list[str]:

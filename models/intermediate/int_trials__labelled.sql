@@ -26,18 +26,87 @@ described_campaigns as (
 
 ),
 
+of_set_ups as (
+
+    select
+        trials.*,
+        servers.ha_server_name,
+        hash(trials.campaign, {{ configuration_columns_of('trials') }}) as configuration_hash,
+        {{ with_any_number("concat_ws('/', nullif(trials.context_path, '.'), trials.name_words)") }} as place,
+        coalesce(trials.context_sources['context_path'] = 'path', false) as is_described,
+        coalesce(trials.context_sources['context_path'] = 'path beside a sidecar', false) as is_beside_sidecar
+    from trials
+    left join servers on trials.server_config_id = servers.server_config_id
+
+),
+
 -- set-ups that the server's configuration does not tell apart, but words of their folders, or the server's name in its
 -- pair; other dates and numbers count runs
 alike_in_folders as (
 
-    select hash(trials.campaign, {{ configuration_columns_of('trials') }}) as configuration_hash
-    from trials
-    left join servers
-        on trials.server_config_id = servers.server_config_id
-    group by hash(trials.campaign, {{ configuration_columns_of('trials') }})
+    select configuration_hash
+    from of_set_ups
+    group by configuration_hash
     having
-        count(distinct {{ with_any_number('trials.context_path') }}) > 1
-        or count(distinct servers.ha_server_name) > 1
+        count(distinct {{ with_any_number('context_path') }}) > 1
+        or count(distinct ha_server_name) > 1
+
+),
+
+-- nor do their sidecars; a folder or file for each trial only keeps it
+beside_sidecars as (
+
+    select
+        configuration_hash,
+        coalesce(min(repetition) < max(repetition), false) as are_runs_numbered
+    from of_set_ups
+    where is_beside_sidecar
+    group by configuration_hash
+    having 2 * count(distinct place) <= count(*)
+
+),
+
+-- where sidecars number no runs, names with a number may do so
+runs_beside_sidecars as (
+
+    select
+        of_set_ups.configuration_hash,
+        count(distinct of_set_ups.place) filter (
+            where beside_sidecars.are_runs_numbered or of_set_ups.place not like '%#%'
+        ) > 1 as is_told_apart
+    from of_set_ups
+    inner join beside_sidecars on of_set_ups.configuration_hash = beside_sidecars.configuration_hash
+    where of_set_ups.is_beside_sidecar
+    group by
+        of_set_ups.configuration_hash,
+        of_set_ups.method,
+        of_set_ups.repetition
+
+),
+
+alike_beside_sidecars as (
+
+    select configuration_hash
+    from runs_beside_sidecars
+    group by configuration_hash
+    having 2 * count(*) filter (where is_told_apart) > count(*)
+
+),
+
+with_own_words as (
+
+    select
+        {{ all_but('of_set_ups', 'name_words') }},
+        configuration_hash in (select alike_in_folders.configuration_hash from alike_in_folders) as is_alike_in_folders,
+        configuration_hash in (select alike_beside_sidecars.configuration_hash from alike_beside_sidecars)
+        and is_beside_sidecar as is_alike_beside_sidecar,
+        case
+            when
+                not is_beside_sidecar
+                or configuration_hash in (select alike_beside_sidecars.configuration_hash from alike_beside_sidecars)
+                then name_words
+        end as name_words
+    from of_set_ups
 
 )
 
@@ -60,8 +129,7 @@ select
     trials.rate_unit,
     {{ json_text('trials.details', 'run') }} as tool_run,
     coalesce(trials.method like 'statistics polls%', false) as is_of_polls,
-    hash(trials.campaign, {{ configuration_columns_of('trials') }}, trials.context_path, trials.name_words)
-        as place_hash,
+    hash(trials.configuration_hash, trials.context_path, trials.name_words) as place_hash,
     case
         -- nothing but folder and file name tell such trials apart
         when
@@ -73,13 +141,11 @@ select
                         then trials.name_words
                     else concat_ws('/', trials.context_path, trials.name_words)
                 end
-        when
-            trials.context_sources['context_path'] is not null
-            and hash(trials.campaign, {{ configuration_columns_of('trials') }})
-            in (select alike_in_folders.configuration_hash from alike_in_folders)
-            then concat_ws('/', trials.context_path, trials.name_words)
+        when trials.is_alike_beside_sidecar
+            then nullif(concat_ws('/', nullif(trials.context_path, '.'), trials.name_words), '')
+        when trials.is_described and trials.is_alike_in_folders then concat_ws('/', trials.context_path, trials.name_words)
         else trials.name_words
     end as unnamed_folder,
-    case when trials.context_sources['context_path'] is not null then trials.context_path end as described_folder
-from trials
+    case when trials.is_described then trials.context_path end as described_folder
+from with_own_words as trials
 left join described_campaigns on trials.campaign = described_campaigns.campaign

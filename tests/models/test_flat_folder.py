@@ -35,9 +35,9 @@ def warehouse(tmp_path_factory):
             with place.open("a") as file:
                 file.writelines(kept.get("prefix", "").format(name) + line for line in text.splitlines(keepends=True))
             for beside, said in kept.get("files", {}).items():
-                described = root / layout / beside.format(name, rate, repetition)
+                described = root / layout / beside.format(name, rate, repetition, number)
                 described.parent.mkdir(exist_ok=True)
-                described.write_text(said.format(name))
+                described.write_text(said.format(name, rate, repetition))
     dns = Path(__file__).parents[1] / "captures" / "dns" / "tools" / "dnsperf-ramp" / "lmdb" / "Q00300-r1"
     shutil.copytree(dns, root / "numbers/mysql/runs/threads4", ignore=shutil.ignore_patterns("*.json"))  # beside 1 to 3
     for campaign, folders in NAMED["folders"].items():
