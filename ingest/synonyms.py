@@ -62,9 +62,10 @@ _CLEAR: Final = {word.replace("-", ""): meaning for word, meaning in _MEANINGS.i
 _HYPHENATED: Final = "|".join(sorted((word for word in _MEANINGS if "-" in word), key=len, reverse=True))
 PHRASE: Final = re.compile(rf"(?<![^\W_])(?:{_HYPHENATED.replace('-', '[-_ .]?')})(?![^\W_])", re.IGNORECASE)
 _SPELLINGS: Final = "|".join(sorted(_SYNONYMS["product"], key=len, reverse=True)).replace(" ", "[-_ ]")
-# `kea-2.4.1` or `bind9_9.18.0rc1`
+# `kea-2.4.1`, `bind9_9.18.0rc1`, `Kea version 2.6.1`, `isc-kea=2.6.1`, or `isc-kea-dhcp4 (2.6.1`
 VERSION: Final = re.compile(
-    rf"(?<![^\W_])({_SPELLINGS})[-_ ]?v?([0-9]+(?:\.[0-9]+)+)(?:-?((?:alpha|beta|rc|git)[0-9]*))?(?![^\W_])",
+    rf"(?<![^\W_])({_SPELLINGS})(?:-dhcp[46])?(?:[-_ =]|[-_ ]version[-_ :]{{1,2}}| \()?v?"
+    r"([0-9]+(?:\.[0-9]+)+)(?:-?((?:alpha|beta|rc|git)[0-9]*))?(?![^\W_])",
     re.IGNORECASE,
 )
 _AS_LETTERS: Final = {

@@ -6,8 +6,8 @@ They are titles, lines of a name and its value, headings of Markdown and HTML, a
 import json
 import re
 from bisect import bisect_left
-from collections import ChainMap, Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import ChainMap, Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import lru_cache
 from itertools import chain, islice, pairwise, takewhile
 from typing import Any, Final, NamedTuple
@@ -38,10 +38,16 @@ _VALUES: Final = re.compile(r"[ \t]*\w+=[^\s=,;]+(?:[ \t,;]+\w+=[^\s=,;]+)+[ \t]
 _OVER: Final = r"(?:complete|done|ended|fail|finish|lost|ok\b|pass|result|success|took)"  # of the trial before
 _MOST_IN_PAIR: Final = 60  # characters of a value
 _PAIR: Final = re.compile(  # Threads: 4, or RATE=800, also as a shell prints it
-    r"[ \t]*(?:\++ )?(?:export[ \t]+)?(?:\w+[ _-])?"
+    r"[ \t]*(?:\++ |#+ )?(?:export[ \t]+)?(?:\w+[ _-])?"
     r"(?:(backend|benchmark|case|config(?:uration)?|ha|ha[ _-]mode|label|mode|name|product|protocol|rep|repetition|run"
     r"|scenario|server|set-?up|test|threading|threads|variant|version|workers)|lps|qps|rate)"
     rf"[ \t]*[:=][ \t]*[\"']?(?!{_OVER})([\w.][\w. /+-]{{0,{_MOST_IN_PAIR}}}?)[\"']?[ \t]*",
+    re.IGNORECASE,
+)
+_SETTING: Final = re.compile(  # lfc=on, `# LFC off`, `Testing with lfc on`, cache-size: 100
+    r"[ \t]*(?:\++ |#+ )?(?:(?:export|(?:run|start|test)\w*)[ \t]+)?(?:with[ \t]+)?"
+    r"(?:([a-z][\w-]{1,30})(?:[ \t]*[:=][ \t]*|[ \t]+)(on|off|true|false|yes|no|enabled|disabled)"
+    r"|([a-z]\w*(?:-\w+)+)[ \t]*[:=][ \t]*(\d{1,9}))[ \t]*",
     re.IGNORECASE,
 )
 _ANNOUNCEMENT: Final = re.compile(  # Testing memfile at 800/s ...
@@ -78,6 +84,11 @@ _NO_NAMES: Final = frozenset(
     }
 )
 _SAID: Final = frozenset({"backend", "threading", "threads", "ha_mode", "product_version"})
+_ALONE: Final = synonyms.ALONE - {"single"}
+_WITHOUT_HA: Final = re.compile(rf"(?<![\w-])(?:{'|'.join(sorted(_ALONE))})(?![\w-])", re.IGNORECASE)
+_MODES: Final = "|".join(mode.replace("-", "[-_ ]?") for mode in sorted(synonyms.PARTNERED))
+_HA: Final = re.compile(rf"(?<![\w-])(?:{_MODES})(?![\w-])", re.IGNORECASE)
+_VERSION: Final = re.compile(r"\b(?:release|testing|version)\b\W+v?(\d+\.\d+\.\d+)\b", re.IGNORECASE)
 _SWITCH: Final = re.compile(r"\b(?:chang|mov|switch)\w*\b.*\bto\b", re.IGNORECASE)
 _ENDED: Final = re.compile(rf"\b{_OVER}", re.IGNORECASE)
 _RATE: Final = re.compile(r"(?<![\w.])\d{1,12}(?:\.\d{1,6})?(?![\d.]?\d)")
@@ -110,8 +121,12 @@ class _Clear(NamedTuple):
 class _Titles:
     """Titles that are for all reports below them, until others of their kind."""
 
-    def __init__(self, blocks: Sequence[tuple[int, int, str]]) -> None:
+    def __init__(self, blocks: Sequence[tuple[int, int, str]], places: Iterable["_Place"] = ()) -> None:
         self._blocks = blocks
+        self._settings: dict[str, set[str]] = defaultdict(set)
+        lines = chain.from_iterable(_parts(line) for place in places for line in place.above)
+        for key, value in filter(None, map(_setting, lines)):
+            self._settings[key].add(value)
         self._found: dict[str, str] = {}
 
     def read(self, begin: int, above: Sequence[str]) -> str:
@@ -122,11 +137,21 @@ class _Titles:
         block = bisect_left(self._blocks, begin, key=lambda each: each[1])
         if block < len(self._blocks) and self._blocks[block][0] < begin:
             self._found = {"#": _words(self._blocks[block][2])}
-        pairs = (_PAIR.fullmatch(line) for line in above if not _RULE.fullmatch(line))
-        for pair in filter(None, reversed([*takewhile(bool, pairs)])):
-            if pair[1]:  # the report knows its own rate; another one may be what the trial before reached
-                self._found[pair[1].lower()] = _words(f"{pair[1]}={pair[2]}" if pair[2].isdecimal() else pair[2])
+        pairs = (self._pairs(line) for line in above if not _RULE.fullmatch(line))
+        for key, words in chain.from_iterable(reversed([*takewhile(bool, pairs)])):
+            if key:  # the report knows its own rate; another one may be what the trial before reached
+                self._found[key] = words
         return " ".join(self._found.values())
+
+    def _pairs(self, line: str) -> list[tuple[str, str]]:
+        """Return the known keys of a line and their words, settings only if the file has several values of them."""
+        found = []
+        for each in _parts(line):
+            if (setting := _setting(each)) and len(self._settings[setting[0]]) > 1:
+                found.append((setting[0], "".join(setting)))
+            elif pair := _PAIR.fullmatch(each):
+                found.append(((pair[1] or "").lower(), _of_pair(pair[1] or "", pair[2] or "")))
+        return found
 
 
 def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
@@ -151,6 +176,10 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
             found = [
                 f"{_words(_PROCESS.sub(' ', who))} {words}".strip() for who, words in zip(writers, found, strict=True)
             ]
+    if any(synonyms.told(word).get("ha_mode") in synonyms.PARTNERED for words in found for word in words_of(words)):
+        found = [
+            " ".join("ha-none" if word.lower() in _ALONE else word for word in words.split(" ")) for words in found
+        ]
     return _with_servers(found, reports)
 
 
@@ -174,11 +203,11 @@ def _above_each(text: bytes, reports: Sequence[Report]) -> list[str]:
 def _titled(places: Sequence[_Place], blocks: Sequence[tuple[int, int, str]]) -> list[str]:
     announced = [place.rate for place in places if place.may_announce]
     is_usual = len({*announced}) > 1 and 2 * len(announced) > len(places)
-    titles = _Titles(blocks)
+    titles = _Titles(blocks, places)
     found: list[str] = []
     for place in places:
         announces = place.may_announce and bool(is_usual or _ANNOUNCEMENT.fullmatch(place.above[0]))
-        above = [line for line in place.above[announces:] if _PAIR.fullmatch(line) or not _COMMAND.match(line)]
+        above = [line for line in place.above[announces:] if _is_pair(line) or not _COMMAND.match(line)]
         above = _FRAMED.sub(r"== \1", "\n".join(above)).split("\n")
         words = titles.read(place.line, above)
         if timed := _TIMED_NAME.fullmatch(above[0]):
@@ -190,8 +219,43 @@ def _titled(places: Sequence[_Place], blocks: Sequence[tuple[int, int, str]]) ->
     return found
 
 
-def _clear(lines: Iterable[str]) -> dict[str, _Clear]:
-    return dict(ChainMap(*map(_clear_words, lines)))  # the nearest first
+def _parts(line: str) -> list[str]:
+    return re.split(r"[\s,;]+", line.strip()) if _VALUES.fullmatch(line) else [line]
+
+
+def _is_pair(line: str) -> bool:
+    return bool(_PAIR.fullmatch(line) or _setting(line))
+
+
+def _setting(line: str) -> tuple[str, str] | None:
+    """Return key and value of a setting: `lfc` and `-on`; a number in one word with its key does not follow a rate."""
+    found = _SETTING.fullmatch(line)
+    if not found:
+        return None
+    key = (found[1] or found[3]).lower()
+    value = found[4] or f"-{fields.STATES[found[2].lower()]}"
+    return ("mt" if key == "threading" else "ha" if key == "ha-mode" else key), value
+
+
+def _of_pair(key: str, value: str) -> str:
+    if key.lower().startswith("ha") and value.lower() in {"none", "off", "false", "no"}:
+        return "ha-none"
+    return _words(f"{key}={value}" if value.isdecimal() else value)
+
+
+def _clear(lines: Iterable[str], forms: Set[str]) -> dict[str, _Clear]:
+    """Return the clear words of lines, the nearest first; `none` is a mode if a line of the same form has another."""
+    told = (
+        _clear_words(_WITHOUT_HA.sub("ha-none", line) if _WITHOUT_HA.sub("#", line, count=1) in forms else line)
+        for line in lines
+    )
+    return dict(ChainMap(*told))
+
+
+@lru_cache(maxsize=1024)
+def _forms(line: str) -> Sequence[str]:
+    """Return a line with `#` for each word that tells a mode of high availability."""
+    return [line[: word.start()] + "#" + line[word.end() :] for word in _HA.finditer(line)]
 
 
 def _said(places: Sequence[_Place], below: Sequence[_Place]) -> list[str]:
@@ -199,8 +263,9 @@ def _said(places: Sequence[_Place], below: Sequence[_Place]) -> list[str]:
 
     They are for the report above if all have some below. They must name several values of one column, or a switch.
     """
-    clear = [_clear(place.above[: place.line - before.line - 1]) for before, place in pairwise([_TOP, *places])]
-    after = [_clear(place.above) for place in below]
+    forms = {form for place in places for line in place.above for form in _forms(line)}
+    clear = [_clear(place.above[: place.line - before.line - 1], forms) for before, place in pairwise([_TOP, *places])]
+    after = [_clear(place.above, forms) for place in below]
     clear = after if after and all(after) and not clear[0] else clear
     meant = {column: {each[column].value for each in clear if column in each} for column in _SAID}
     told = {column for column, values in meant.items() if len(values) > 1}
@@ -217,7 +282,9 @@ def _clear_words(line: str) -> dict[str, _Clear]:
     if _ENDED.search(line):
         return {}
     is_switch = bool(_SWITCH.search(line))
-    told = ((word, each) for word in words_of(line) for each in synonyms.told(word).items())
+    told = [(word, each) for word in words_of(line) for each in synonyms.told(word).items()]
+    if not told and (version := _VERSION.search(line)):
+        told = [(version[1], ("product_version", version[1]))]
     said = [(column, _Clear(word, value, is_switch)) for word, (column, value) in told if column in _SAID]
     return dict(said) if all(dict(said)[column].value == each.value for column, each in said) else {}
 

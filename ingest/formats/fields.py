@@ -20,7 +20,7 @@ _STDOUT_LINES: Final = re.compile(rf'"{_OUTPUT}(?:_lines)?"\s*:\s*\[\s*((?:{STRI
 _OF_OUTPUT: Final = re.compile(rf"{_OUTPUT}(?:_lines)?")
 _YAML: Final = re.compile(rf"^[ \t]*(?:- +)?{_OUTPUT}: *\|[-+\d]*[ \t]*\r?$", re.MULTILINE)
 _NO_TITLES: Final = frozenset({"", "~", "null"})
-_STATES: Final = dict.fromkeys(("enabled", "on", "true", "yes"), "on") | dict.fromkeys(
+STATES: Final = dict.fromkeys(("enabled", "on", "true", "yes"), "on") | dict.fromkeys(
     ("disabled", "false", "no", "off"), "off"
 )
 _FRACTION: Final = re.compile(r"[-+]?\d*\.\d+(?:e[-+]?\d+)?", re.IGNORECASE)
@@ -171,7 +171,7 @@ def _titles(tokens: Iterable[_Token]) -> dict[int, str]:
         numbered = [("rate" if key.endswith("_rate") else key, value) for key, value in told]
         words = []
         for key, value in numbered:  # `n=3`, `mt-off` of `"mt": false`, nothing of other false or true
-            state = _STATES.get(value.lower())
+            state = STATES.get(value.lower())
             if key and value.isdecimal():
                 words.append(f"{key}={value}")
             elif state and synonyms.told("".join(filter(str.isalpha, f"{key}{state}".lower()))):
