@@ -163,6 +163,8 @@ class Name(NamedTuple):
         }
         if not equal:  # the report may have measured what was asked for: a rate with decimals
             equal = {at for at, number in slots if any(is_same_rate(number, each) for each in rates)}
+        if not equal:
+            equal = {slot for slot, number in slots if any(self._rounds(slot, number, rate) for rate in rates)}
         if not equal:  # 1,500
             beside = [(one, two) for (one, _), (two, _) in pairwise(slots) if one[0] + 1 == two[0] and not two[1]]
             grouped = [f"{rate:,.0f}".split(",") for rate in rates]
@@ -171,6 +173,12 @@ class Name(NamedTuple):
         counted = {slot for slot in equal if not _QUANTITY.isdisjoint(words[slot])}
         meant = {slot for slot in equal if _is_rate(self.tokens[slot[0]]) or "r" in words[slot]} or equal - counted
         return {each for each in equal if not meant or any(one == each or (one, each) in self.paired for one in meant)}
+
+    def _rounds(self, slot: Slot, number: float, rate: float) -> bool:
+        """Return whether a number in thousands is a rate to two digits or more: 1.8k is 1,750."""
+        text = self.tokens[slot[0]][slot[1]]
+        last = number / float(text) / 10 ** len(text.partition(".")[2]) if number else 0
+        return 10 < last < number / 5 and abs(number - rate) <= last / 2
 
     def _repetition(self, own: Collection[Slot], steps: Collection[Slot], known: Callable[[str], bool]) -> Slot | None:
         """Return the number that may count repetitions: a labelled one, else the last or first separate one."""

@@ -137,11 +137,15 @@ class _Titles:
         block = bisect_left(self._blocks, begin, key=lambda each: each[1])
         if block < len(self._blocks) and self._blocks[block][0] < begin:
             self._found = {"#": _words(self._blocks[block][2])}
-        pairs = (self._pairs(line) for line in above if not _RULE.fullmatch(line))
+        pairs = (self._pairs(line) for line in above if not (_RULE.fullmatch(line) or self._is_for_all(line)))
         for key, words in chain.from_iterable(reversed([*takewhile(bool, pairs)])):
             if key:  # the report knows its own rate; another one may be what the trial before reached
                 self._found[key] = words
         return " ".join(self._found.values())
+
+    def _is_for_all(self, line: str) -> bool:
+        setting = None if _PAIR.fullmatch(line) else _setting(line)
+        return setting is not None and len(self._settings[setting[0]]) == 1
 
     def _pairs(self, line: str) -> list[tuple[str, str]]:
         """Return the known keys of a line and their words, settings only if the file has several values of them."""

@@ -15,7 +15,7 @@ PRECEDENCE: Final[dict[str, list[str]]] = beside.words(__file__)
 _OWN_COLUMNS: Final = frozenset({*PRECEDENCE, "packages"})
 # The clock changes with load, and the usable memory a little with every boot.
 _NOT_IDENTIFYING: Final = frozenset({"cpu_mhz", "memory_bytes"})
-_OF_KERNEL: Final = frozenset({"cpuinfo", "lscpu"})
+_OF_PROCESSOR: Final = ("cpuinfo", "lscpu")
 _FIRMWARE: Final = ("bios_version", "microcode")
 _FAILED: Final = re.compile(
     rb"not found|no such file|permission denied|not permitted|not supported|no data available"
@@ -49,14 +49,12 @@ def host(files: Mapping[str, bytes]) -> tuple[Row, list[Reject]]:
         except (FactError, RecursionError) as error:
             hint = f"collect it again with `{source.command}`, or remove the file"
             rejects.append(Reject(1, f"{name}: {error}", hint))
-    # of one machine, both have the kernel's word for the processor
-    models = {name: facts["cpu_model"] for kind, name, facts in found if kind in _OF_KERNEL and "cpu_model" in facts}
-    if len({*models.values()}) > 1:
-        hint = "keep the facts of each machine in a folder of its own"
-        rejects += [
-            Reject(1, f"{name}: the files here are of several machines: {models[name]}", hint) for name in models
-        ]
-        found = [each for each in found if each[1] not in models]
+    for own_kind in _OF_PROCESSOR:
+        models = {name: facts["cpu_model"] for kind, name, facts in found if kind == own_kind and "cpu_model" in facts}
+        if len({*models.values()}) > 1:
+            reason, hint = "of one of several machines here", "keep the facts of each machine in a folder of its own"
+            rejects += [Reject(1, f"{name}: {reason}: {model}", hint) for name, model in models.items()]
+            found = [each for each in found if each[1] not in models]
     row: Row = {column: _first(found, column, kinds) for column, kinds in PRECEDENCE.items()}
     row["disks"] = ", ".join(row["disks"])[:1000] if row["disks"] else None
     row |= _nic(found)

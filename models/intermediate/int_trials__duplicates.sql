@@ -6,6 +6,12 @@ told as (
 
 ),
 
+exchanges as (
+
+    select * from {{ ref('stg_exchanges') }}
+
+),
+
 -- nearly every stem is of one trial; a file with several of them, or a shared hash, only lets more through
 shared_stems as (
 
@@ -55,6 +61,73 @@ files_of_tool_runs as (
 
 ),
 
+files_of_campaigns as (
+
+    select
+        campaign,
+        source_path,
+        count(*) as reports
+    from told
+    group by campaign, source_path
+
+),
+
+-- a log to which each night appends, kept with each night, or beside the files of its reports
+campaigns_of_logs as (
+
+    select campaign
+    from files_of_campaigns
+    group by campaign
+    having max(reports) > 1 and count(*) > 1
+
+),
+
+-- what no other trial has: delays, or a rate from a measured time
+measured_once as (
+
+    select
+        told.trial_id,
+        concat_ws(
+            ' ', exchanges.sent, exchanges.received, exchanges.min_delay_ms, exchanges.avg_delay_ms,
+            exchanges.max_delay_ms, exchanges.stdev_delay_ms
+        ) as figures
+    from told
+    inner join exchanges
+        on told.trial_id = exchanges.trial_id
+            and exchanges.position = 0
+            and exchanges.stdev_delay_ms > 0
+    where told.campaign in (select campaigns_of_logs.campaign from campaigns_of_logs)
+    union all
+    select
+        trial_id,
+        concat_ws(' ', sent, received, achieved_rate) as figures
+    from told
+    where
+        campaign in (select campaigns_of_logs.campaign from campaigns_of_logs)
+        and tool <> 'perfdhcp'
+        and achieved_rate <> floor(achieved_rate)
+
+),
+
+copied_reports as (
+
+    select
+        told.trial_id,
+        told.source_path,
+        first_value(told.trial_id) over reports_alike as first_trial_id,
+        first_value(told.source_path) over reports_alike as first_path
+    from told
+    inner join measured_once on told.trial_id = measured_once.trial_id
+    inner join files_of_campaigns
+        on told.campaign = files_of_campaigns.campaign
+            and told.source_path = files_of_campaigns.source_path
+    window reports_alike as (
+        partition by told.campaign, told.tool, told.offered_rate, measured_once.figures
+        order by files_of_campaigns.reports, told.source_path, told.report_index
+    )
+
+),
+
 duplicates as (
 
     select
@@ -88,10 +161,17 @@ duplicates as (
             -- connections/s beside Mbit/s are told by one file only
             and (files_of_tool_runs.is_of_polls or files_of_tool_runs.rate_unit = counted.rate_unit)
     group by files_of_tool_runs.trial_id
+    union all
+    select
+        trial_id,
+        first_trial_id as duplicate_of
+    from copied_reports
+    where source_path <> first_path
 
 )
 
 select
     trial_id,
-    duplicate_of
+    min(duplicate_of) as duplicate_of
 from duplicates
+group by trial_id

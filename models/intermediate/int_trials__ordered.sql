@@ -69,21 +69,29 @@ unplaced as (
 
 ),
 
--- a time in a name, unless it is the rate: `2026-11-20-1200` at 1,200 requests per second was not at noon
-with_moments as (
+with_ends_of_times as (
 
     select
         *,
-        case
-            when started_at is not null then cast(started_at as string)
-            when
-                offered_rate >= 1000
-                and named_time like '________%' || named_rate
-                and replace(source_path, named_time, '') not like '%' || named_rate || '%'
-                then regexp_replace(left(named_time, length(named_time) - length(named_rate)), '[-_. tT]$', '')
-            else named_time
-        end as moment
+        {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, method') }} as set_up_id,
+        coalesce(
+            offered_rate >= 1000
+            and named_time like '________%' || named_rate
+            and replace(source_path, named_time, '') not like '%' || named_rate || '%',
+            false
+        ) as ends_with_rate
     from unplaced
+
+),
+
+-- a time in a name, unless most end with the rate: `2026-11-20-1200` at 1,200 requests per second was not at noon
+with_share_of_rates as (
+
+    select
+        *,
+        2 * count(*) filter (where ends_with_rate) over (partition by set_up_id)
+        > count(*) over (partition by set_up_id) as are_rates
+    from with_ends_of_times
 
 ),
 
@@ -95,10 +103,15 @@ of_set_ups as (
         report_index,
         repetition,
         offered_rate,
-        moment,
         described_folder,
-        {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, method') }} as set_up_id
-    from with_moments
+        set_up_id,
+        case
+            when started_at is not null then cast(started_at as string)
+            when ends_with_rate and are_rates
+                then regexp_replace(left(named_time, length(named_time) - length(named_rate)), '[-_. tT]$', '')
+            else named_time
+        end as moment
+    from with_share_of_rates
 
 ),
 

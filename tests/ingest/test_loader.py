@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import yaml
 
 from dropline.ingest import ramps
 from dropline.ingest.campaign import CampaignError
@@ -20,6 +21,7 @@ from tests.ingest.conftest import CAMPAIGN, CONFIGURATION, OUTPUT, SIDECAR
 from tests.lakes import rows
 
 ROOT = Path(__file__).parents[2]
+CASES = yaml.safe_load(Path(__file__).with_name("context.yml").read_text())
 
 
 def counts(summary):
@@ -347,6 +349,22 @@ def test_the_machine_named_as_server_is_the_host_of_the_trials(tree, lake):
     assert len(rows(lake, "hosts")) == 2
     assert "NOTES.md" in {trial["source_path"] for trial in rows(lake, "trials")}
     assert {trial["host_id"] for trial in rows(lake, "trials")} == {server["host_id"]}
+
+
+@pytest.mark.parametrize(("facts", "roles", "told"), CASES["machines"])
+def test_a_trial_has_the_machine_nearest_to_it_that_may_be_its_server(facts, roles, told, lake, tmp_path):
+    campaign = tmp_path / "nearest"
+    for folder in facts:
+        (campaign / folder).mkdir(parents=True)
+        (campaign / folder / "lscpu.txt").write_text(f"Architecture: x86_64\nCPU(s): 2\nModel name: {folder}\n")
+    for folder in told:
+        (campaign / folder).mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / "examples" / CAMPAIGN / OUTPUT, campaign / folder / "rate1050.txt")
+    (campaign / "campaign.yaml").write_text(yaml.safe_dump({"campaign": "nearest", "machines": roles}))
+    ingest([campaign], lake)
+    models = {host["host_id"]: host["cpu_model"] for host in rows(lake, "hosts")}
+    found = {Path(row["source_path"]).parent.as_posix(): models.get(row["host_id"]) for row in rows(lake, "trials")}
+    assert found == told
 
 
 def test_all_captures_in_one_call_end_as_trials_counters_context_or_a_reject_that_says_why(lake):

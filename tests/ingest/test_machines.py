@@ -117,6 +117,13 @@ def test_failed_commands_are_absent_facts_and_no_faults():
     assert (row["name"], row["cpu_model"]) == ("srv1", None)
 
 
+def test_facts_of_two_machines_in_one_folder_are_told_and_tell_nothing():
+    lscpu = b"Architecture: x86_64\nModel name: %b\n"
+    row, rejects = machines.host({"a-lscpu.txt": lscpu % b"A", "b-lscpu.txt": lscpu % b"B", "hostname.txt": b"srv1\n"})
+    assert [reject.reason.partition(":")[0] for reject in rejects] == ["a-lscpu.txt", "b-lscpu.txt"]
+    assert (row["name"], row["cpu_model"]) == ("srv1", None)
+
+
 def test_unreadable_files_are_rejected_by_name_with_a_way_out():
     damaged = CAPTURED | {
         "lshw.json": CAPTURED["lshw.json"][:5000],

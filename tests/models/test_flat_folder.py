@@ -44,6 +44,7 @@ def warehouse(tmp_path_factory):
         for set_up, folder in folders.items():
             shutil.copytree(RUNS / set_up / "rep1", root / campaign / folder, ignore=shutil.ignore_patterns("*.json"))
     for place, text in NAMED["files"].items():
+        (root / place).parent.mkdir(parents=True, exist_ok=True)
         (root / place).write_text(text)
     for repetition in (1, 2, 3):
         kept = root / "torn" / f"test{repetition}"
