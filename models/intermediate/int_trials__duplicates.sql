@@ -82,7 +82,7 @@ campaigns_of_logs as (
 
 ),
 
--- what no other trial has: delays, or a rate from a measured time
+-- what no other trial has: delays, or a rate from a time in microseconds
 measured_once as (
 
     select
@@ -104,7 +104,7 @@ measured_once as (
     from told
     where
         campaign in (select campaigns_of_logs.campaign from campaigns_of_logs)
-        and tool <> 'perfdhcp'
+        and tool = 'dnsperf'
         and achieved_rate <> floor(achieved_rate)
 
 ),
