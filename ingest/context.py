@@ -491,6 +491,11 @@ def settle(claims: Iterable[Claim]) -> tuple[Row, dict[str, str], list[str]]:
     return values, sources, list(dict.fromkeys(conflicts))
 
 
+def snake_case(key: str) -> str:
+    """Return `ha_mode` for `HA-Mode`."""
+    return key.lower().replace("-", "_")
+
+
 def read_sidecar(data: bytes) -> Row:
     """Parse a sidecar: one JSON object. Raises Rejected for anything else."""
     line = 1
@@ -502,7 +507,7 @@ def read_sidecar(data: bytes) -> Row:
         why = f"not readable as JSON: {error}"
     else:
         if isinstance(contents, dict):
-            return contents
+            return {snake_case(key): value for key, value in contents.items()} | contents
         why = f"expected a JSON object, found a {type(contents).__name__}"
     raise Rejected(why, "repair it, or remove it, and ingest again", line)
 

@@ -28,6 +28,7 @@ from dropline.ingest.context import (
     instant,
     observations_json,
     sidecar_fields,
+    snake_case,
     unread_values,
     watched,
 )
@@ -178,6 +179,8 @@ class Ramps:
         except (Unreadable, orjson.JSONDecodeError):
             raise _Other from None
         if said.__class__ is not dict or said.get("output_sha256", content.sha256) != content.sha256:
+            raise _Other
+        if any(key != snake_case(key) for key in said):
             raise _Other
         return beside, said
 

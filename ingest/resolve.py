@@ -56,6 +56,8 @@ _UNRECOGNISED: Final = (
     "not recognised: not a traffic generator's output, counters, server configuration or machine facts",
     "check that it is complete; if it is not a result, list it under `ignore:` in campaign.yaml",
 )
+_CAMPAIGN: Final = re.compile(r"campaign\.ya?ml", re.IGNORECASE)
+_MISNAMED: Final = ("not read, because a campaign is described in campaign.yaml", "rename it, and ingest again")
 _UNWRAP: Final = "remove what comes before the lines of the tool; if it is not a result, list it under `ignore:`"
 
 Read = Callable[[Found, int], tuple[bytes, int]]
@@ -391,7 +393,7 @@ class Resolver:
         rejects = [part for part in parts if isinstance(part, Reject)] or [*filter(None, [item.reject])]
         if not rejects:
             head = content.data[:HEAD_BYTES]
-            reason, hint = unsupported.describe(head) or _UNRECOGNISED
+            reason, hint = _MISNAMED if _CAMPAIGN.fullmatch(item.name) else unsupported.describe(head) or _UNRECOGNISED
             seen = contents.mentioned(head_text(head)) if b"\0\0" not in head else None  # binary, even if it has text
             rejects = [Reject(1, f"{reason}; {seen}" if seen else reason, _UNWRAP if seen else hint)]
         return rejected(item, item.scope.name, rejects, content)

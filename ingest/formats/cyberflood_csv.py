@@ -21,6 +21,7 @@ _RATES: Final = (
     (re.compile("connections/s|cps"), "cps", throughput.CONNECTIONS, 1.0),
     (re.compile(""), "tps", throughput.TRANSACTIONS, 1.0),
 )
+_PER_SECOND: Final = re.compile("(?:connections|transactions)/s", re.IGNORECASE)  # other loads are no rates
 _BEYOND: Final = 2  # times the desired load: no generator overshoots this far
 
 
@@ -32,10 +33,14 @@ def _runs(table: throughput.Table) -> Parts:
     yield from faults
     if not runs:
         yield Reject(table.line, "header without polls", "keep the file until the run has ended")
-    tests = [polls[0].words("testname") for polls in runs.values()]
+    tests = [(polls[0].words("testname"), _desired(polls)) for polls in runs.values()]
     for place, (test, polls) in enumerate(zip(tests, runs.values(), strict=True), 1):
         repetition = tests[:place].count(test) if tests.count(test) > 1 else None
         yield _trial(polls, faults, repetition)
+
+
+def _desired(polls: list[throughput.Record]) -> float | None:
+    return max((load for poll in polls if (load := poll.number("desiredload")) is not None), default=None)
 
 
 def _trial(polls: list[throughput.Record], faults: list[Reject], repetition: int | None) -> Report | Reject:
@@ -54,7 +59,7 @@ def _trial(polls: list[throughput.Record], faults: list[Reject], repetition: int
             trial.cut(poll.line)
     for fault in faults[:1]:  # the poll it belongs to is unknown
         trial.lack(fault.line)
-    desired = max((load for poll in polls if (load := poll.number("desiredload")) is not None), default=None)
+    desired = _desired(polls)
     fastest = max((rate for _, rate in rates), default=0.0)
     if desired and unit == throughput.CONNECTIONS and fastest > _BEYOND * desired:
         trial.doubt(f"A poll shows {fastest:.15g} connections/s where {desired:.15g} were desired.")
@@ -63,6 +68,7 @@ def _trial(polls: list[throughput.Record], faults: list[Reject], repetition: int
         "scenario": last.words("testname"),
         "repetition": repetition,
         "tool_version": last.words("version"),
+        "offered_rate": desired if _PER_SECOND.match(last.words("loadtype") or "") else None,
         "achieved_rate": trial.mean_rate(rates),
         "received": passed,
         "duration_s": last.number("seconds"),
