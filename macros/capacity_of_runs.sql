@@ -194,7 +194,8 @@ with_kind as (
         case
             -- two runs often agree by chance
             when rate_interpolated is not null
-                and resolution <= case when runs_without_outliers = 2 then 10 else 5 end * stdev_interpolated
+                and resolution
+                <= case when runs_without_outliers = 2 then 10 else 5 end * least(stdev_interpolated, crossing_low_stdev)
                 then 'confidence'
             else 'bracket'
         end as interval_kind
