@@ -106,29 +106,7 @@ def test_any_template_compiles_or_is_explained(text):
 OUTPUTS = ["v4_mt4_mysql/rep1/rate740.txt", "v4_st_memfile/rep1/rate740.txt"]
 
 
-@pytest.mark.parametrize(
-    ("path", "said"),
-    [
-        ("{protocol}_{threading}_{backend}/{_}/rate{offered_rate}.txt", []),
-        (
-            "runs/{backend}/rep{repetition}/rate{offered_rate}.txt",
-            [f"x/campaign.yaml, line 2: path: matches 0 of 2 outputs; not {OUTPUTS[0]}"],
-        ),
-        (
-            "{protocol}_mt{threads}_{backend}/{_}/{_}",
-            [f"x/campaign.yaml, line 2: path: matches 1 of 2 outputs, such as {OUTPUTS[0]}; not {OUTPUTS[1]}"],
-        ),
-        (
-            "{protocol}_{backend}_{threading}/{_}/{_}",
-            [
-                f"x/campaign.yaml, line 2: path: threading: expected one of single, multi, found '{word}' in {output}; "
-                "it is left out. Move the placeholder, or say under `values:` what the word means"
-                for word, output in zip(("mysql", "memfile"), OUTPUTS, strict=True)
-            ],
-        ),
-    ],
-    ids=["right", "matches nothing", "matches some", "swapped"],
-)
+@pytest.mark.parametrize(("path", "said"), KEPT["doubts"].values(), ids=KEPT["doubts"])
 def test_a_path_that_does_not_fit_the_files_is_told_with_examples(path, said):
     read = Campaign.parse(f"campaign: a\npath: '{path}'\n".encode(), "x/campaign.yaml")
     assert [*read.doubts(OUTPUTS)] == said
