@@ -145,6 +145,7 @@ with_share_high as (
         *,
         case
             when share_by_line is null then share_by_logarithm
+            -- the loss sets in at once, anywhere between the two steps
             when share_by_line > 1 then 1
             -- a logarithm of no loss is the floor's, and too low where the loss sets in suddenly
             when last_passing_loss - background_loss < {{ least_loss() }} then share_by_line

@@ -417,8 +417,7 @@ trial_findings as (
         trial_id,
         'same_process' as finding,
         'info' as severity,
-        'Another file of the same process or run, or with a copy of this report, also has this trial; only that one counts.'
-        as detail
+        'Another file of the same process or run, or a copy, also describes this trial; only that one counts.' as detail
     from trials
     where duplicate_of is not null
     union all

@@ -143,7 +143,8 @@ select
                 end
         when trials.is_alike_beside_sidecar
             then nullif(concat_ws('/', nullif(trials.context_path, '.'), trials.name_words), '')
-        when trials.is_described and trials.is_alike_in_folders then concat_ws('/', trials.context_path, trials.name_words)
+        when trials.is_described and trials.is_alike_in_folders
+            then concat_ws('/', trials.context_path, trials.name_words)
         else trials.name_words
     end as unnamed_folder,
     case when trials.is_described then trials.context_path end as described_folder
