@@ -51,6 +51,7 @@ _SERVER: Final = "server configuration "
 _DEFAULTS: Final = "campaign.yaml defaults"
 SIDECAR_OF: Final = "sidecar "
 _BESIDE_SIDECAR: Final = "path beside a sidecar"  # it may tell set-ups apart of which sidecars say the same
+_SIDECARS_BESIDE: Final = f"{SIDECAR_OF}of similar outputs"
 _SET_UP: Final = frozenset({"backend", "threading", "scenario"})  # a source of one of these describes the set-up
 # May be read from any word of a path.
 _IN_NAMES: Final = ("product", "product_version", "backend", "threading", "threads", "ha_mode")
@@ -343,12 +344,14 @@ def gather(
     holds: Holds = bool,
     protocol: str | None = None,
     unread: Collection[str] = (),
+    agreed: Row | None = None,
 ) -> Context:
     """Collect the context of the output `path`, with digest `sha256`, in the campaign's `scope`.
 
     `sidecar` is the path and contents of the output's sidecar, if it has one; `shared` says that it serves other
     processes, too. `names` are asked if no path template matches; `holds` tells the folders that only describe,
-    `protocol` is that of the output, if it is sure. `unread` are keys of sidecars that may tell set-ups apart.
+    `protocol` is that of the output, if it is sure. `unread` are keys of sidecars that may tell set-ups apart;
+    `agreed` is what the sidecars of similar outputs beside one without a sidecar say, if its names do not.
     """
     values = campaign.values if campaign else {}
     notes: list[str] = []
@@ -356,31 +359,7 @@ def gather(
     contents = sidecar[1] if sidecar else {}
     if sidecar:
         source = f"{SIDECAR_OF}{sidecar[0]}"
-        fields = sidecar_fields(campaign)
-        if contents.get("kea_version") and not contents.get("product"):
-            claims.append(("product", kea.PRODUCT, source))
-        if any(column == "product" for column, _, _ in claims) or contents.get("product"):
-            # Then `server` is a machine's name or an address family, or repeats the product.
-            fields = [field for field in fields if field != ("product", "server")]
-        fields = [*fields]  # and those VAGUE keys whose value is clear, unless a better key gives the column
-        is_of_product = any(map(contents.get, ("product", "server"))) and not any("_version" in key for key in contents)
-        if is_of_product and _VERSIONS.fullmatch(str(contents.get("version"))):
-            fields.append(("product_version", "version"))
-        if "backend" not in contents:
-            fields += (("backend", key) for key in _DATABASES if str(contents.get(key)).lower() in BACKENDS)
-        said = ((column, _at(contents, key) if "." in key else contents.get(key)) for column, key in fields)
-        claims += _claims([each for each in said if each[1] is not None], source, values, notes)
-        known = {column for column, *_ in claims}
-        if (
-            {"clients", "threads"} <= contents.keys()
-            and known.isdisjoint({"threading"})
-            and "server_threads" not in contents
-        ):
-            claims = [(_THREADS if column == "threads" else column, value, by) for column, value, by in claims]
-        if others := unread_values(contents, unread):
-            claims.append((UNREAD, others, source))
-        asked = dnsblast.told_by_command(contents.get("command"))
-        claims += ((column, value, source) for column, value in asked.items() if column not in known)
+        claims += _of_sidecar(contents, source, campaign, unread, notes)
         if contents.get("output_sha256", sha256) != sha256:
             notes.append(f"{source} was written for another output: its output_sha256 differs")
         if contents.get("signal_sent"):
@@ -392,9 +371,10 @@ def gather(
     if "repetition" not in found:
         labelled = [("repetition", count) for folder in folders if (count := level(folder).repetition)]
         claims += _claims(labelled[-1:], "path", {}, notes)
-    if any(map(contents.get, SERVERS)):
+    naming = contents or agreed or {}
+    if any(map(naming.get, SERVERS)):
         # The first of several is the server under test.
-        server, doubts = servers.named(*[_first_text(contents.get(key)) for key in SERVERS], scope)
+        server, doubts = servers.named(*[_first_text(naming.get(key)) for key in SERVERS], scope)
     else:
         server, doubts = servers.above(path, scope, holds, protocol)
     notes += doubts
@@ -426,10 +406,46 @@ def gather(
         if len({*_VERSIONS.findall(f"{folder}/{path}")}) > 1:  # kea-2.4-against-2.6/2.6/...
             better.add("product_version")
         claims += [claim for claim in _named(words_of(folder), {}) if claim[0] not in better]
+    alike = _of_sidecar(agreed, _SIDECARS_BESIDE, campaign, (), notes) if agreed else []
+    claims += [claim for claim in alike if claim[0] in _CONFIGURATION]
     claims += defaults
     own = {"host_id": host_id, "server_config_id": server.row["server_config_id"] if server else None}
     every, seen = tuple(claims), tuple(watched(contents))
     return Context(every, tuple(notes), seen, own, path, shared, name, counting, rated, match, has_other_spelling)
+
+
+def _of_sidecar(
+    contents: Row, source: str, campaign: Campaign | None, unread: Collection[str], notes: list[str]
+) -> list[Claim]:
+    """Return what a sidecar says, with its name as the source."""
+    values = campaign.values if campaign else {}
+    claims: list[Claim] = []
+    fields = sidecar_fields(campaign)
+    if contents.get("kea_version") and not contents.get("product"):
+        claims.append(("product", kea.PRODUCT, source))
+    if any(column == "product" for column, _, _ in claims) or contents.get("product"):
+        # Then `server` is a machine's name or an address family, or repeats the product.
+        fields = [field for field in fields if field != ("product", "server")]
+    fields = [*fields]  # and those VAGUE keys whose value is clear, unless a better key gives the column
+    is_of_product = any(map(contents.get, ("product", "server"))) and not any("_version" in key for key in contents)
+    if is_of_product and _VERSIONS.fullmatch(str(contents.get("version"))):
+        fields.append(("product_version", "version"))
+    if "backend" not in contents:
+        fields += (("backend", key) for key in _DATABASES if str(contents.get(key)).lower() in BACKENDS)
+    said = ((column, _at(contents, key) if "." in key else contents.get(key)) for column, key in fields)
+    claims += _claims([each for each in said if each[1] is not None], source, values, notes)
+    known = {column for column, *_ in claims}
+    if (
+        {"clients", "threads"} <= contents.keys()
+        and known.isdisjoint({"threading"})
+        and "server_threads" not in contents
+    ):
+        claims = [(_THREADS if column == "threads" else column, value, by) for column, value, by in claims]
+    if others := unread_values(contents, unread):
+        claims.append((UNREAD, others, source))
+    asked = dnsblast.told_by_command(contents.get("command"))
+    claims += ((column, value, source) for column, value in asked.items() if column not in known)
+    return claims
 
 
 def _named(names: Iterable[str], known: Mapping[str, Any]) -> list[Claim]:

@@ -119,6 +119,8 @@ class Ramps:
         keys = self._keys[scope.place]
         match = scope.campaign.match(item.path) if scope.campaign else None
         fields = match.groupdict() if match else {}
+        if item.sidecar is None and item.folder in around.described:  # others may describe it
+            raise _Other
         if keys is None or not (fields or around.name(item.folder, item.name).is_plain):
             raise _Other
         beside, said = self._sidecar(around, item.sidecar, content)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache, partial
 from hashlib import sha256
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 from zlib import crc32
 
@@ -90,6 +90,7 @@ class Neighbours:
         self.machines: dict[str, list[Found]] = defaultdict(list)  # the files of each folder of machine facts
         self.outputs: dict[str, dict[str, Found]] = defaultdict(dict)  # folder -> stem -> output
         self._entries: dict[str, set[str]] = defaultdict(set)  # folder -> its outputs, folder/ -> its subfolders
+        self.described: set[str] = set()  # folders with sidecars
         served: dict[Found, set[str]] = defaultdict(set)  # sidecar -> stems of its outputs
         for item in items:
             if item.kind is Kind.MACHINE:
@@ -100,6 +101,7 @@ class Neighbours:
                 self.outputs[item.folder].setdefault(stem, item)
                 if item.sidecar:
                     served[item.sidecar].add(stem)
+                    self.described.add(item.folder)
         self.shared = {sidecar for sidecar, stems in served.items() if len(stems) > 1}  # by several processes
         # Sorted so that stems with a common prefix are adjacent.
         self._stems = {folder: sorted(outputs) for folder, outputs in self.outputs.items()}
@@ -116,6 +118,11 @@ class Neighbours:
         for (above, words), counted in self._numbers.items():
             if words in self._entries[f"{above}/"] and not told(f"{words}-2".lower()):
                 counted.add("1")
+
+    def sidecars(self, folder: str, form: str) -> list[Found]:
+        """Return sidecars of the outputs in a folder whose names are of a form; a sample of many."""
+        alike = (each for each in self.outputs[folder].values() if each.sidecar and form_of(each.name) == form)
+        return list(islice((each.sidecar for each in alike if each.sidecar), _SAMPLED))
 
     def holds(self, folder: str) -> bool:
         """Return whether outputs are in a folder or below it."""
@@ -250,6 +257,7 @@ class Resolver:
         self._machine = lru_cache(maxsize=_HELD)(self._load_machine)
         self.host_ids = lru_cache(maxsize=_HELD)(self._load_host_ids)
         self._said = lru_cache(maxsize=16)(self._load_sidecar)
+        self._agreed = lru_cache(maxsize=_HELD)(self._load_agreed)
         self.unread = lru_cache(maxsize=_HELD)(self._load_unread)
 
     def outcome(self, item: Found) -> Outcome:
@@ -358,6 +366,14 @@ class Resolver:
         except Rejected as error:
             return error
 
+    def _load_agreed(self, scope: str, folder: str, form: str) -> Row:
+        """Return what several sidecars in a folder agree on, for outputs of the same form without one."""
+        found = [
+            said for each in self.around(scope).sidecars(folder, form) if isinstance(said := self._said(each), dict)
+        ]
+        first, *others = found or [{}]
+        return {key: first[key] for key in first if others and all(each.get(key) == first[key] for each in others)}
+
     def _load_unread(self, scope: str) -> frozenset[str]:
         """Return the keys of sidecars that no column has, but that tell some of one set-up apart, judging by a sample.
 
@@ -431,6 +447,7 @@ class Resolver:
             holds=around.holds,
             protocol=protocols[0] if len(protocols) == 1 else None,
             unread=self.unread(item.scope.place),
+            agreed=None if sidecar else self._agreed(item.scope.place, item.folder, form_of(item.name)),
         )
         if sidecar and isinstance(said, Rejected):
             return replace(context, warnings=(*context.warnings, f"sidecar {sidecar.path} cannot be used: {said}"))
@@ -459,6 +476,11 @@ class Resolver:
         if known.context_sha256 != context.sha256():
             return None
         return Outcome(raw_row(item, campaign, content, item.kind.value, known.status, known.context_sha256))
+
+
+def form_of(name: str) -> str:
+    """Return the name of a file with `#` for each number."""
+    return _NUMBERS.sub("#", name)
 
 
 def _levels(path: str) -> Iterator[tuple[str, str]]:

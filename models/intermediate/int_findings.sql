@@ -423,6 +423,21 @@ trial_findings as (
     union all
     select
         trial_id,
+        'in_no_figure' as finding,
+        'info' as severity,
+        case
+            when offered_rate is null then 'The output does not tell the rate that was asked for'
+            else 'The output does not tell what was lost at this rate'
+        end || ', so no capacity follows from it.' as detail
+    from trials
+    where
+        (offered_rate is null or loss_worst_exchange is null)
+        and completed
+        and duplicate_of is null
+        and rate_unit not in ('leases/s', 'queries/s')
+    union all
+    select
+        trial_id,
         'context_conflict' as finding,
         'warning' as severity,
         {{ each_of('conflicts') }} as detail
