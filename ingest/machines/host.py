@@ -50,11 +50,11 @@ def host(files: Mapping[str, bytes]) -> tuple[Row, list[Reject]]:
             hint = f"collect it again with `{source.command}`, or remove the file"
             rejects.append(Reject(1, f"{name}: {error}", hint))
     for own_kind in _OF_PROCESSOR:
-        models = {name: facts["cpu_model"] for kind, name, facts in found if kind == own_kind and "cpu_model" in facts}
-        if len({*models.values()}) > 1:
+        told = {name: facts["cpu_model"] for kind, name, facts in found if kind == own_kind and "cpu_model" in facts}
+        if len({*told.values()}) > 1 < len({*map(stem, told)}):  # alpha-lscpu.txt beside beta-lscpu.txt
             reason, hint = "of one of several machines here", "keep the facts of each machine in a folder of its own"
-            rejects += [Reject(1, f"{name}: {reason}: {model}", hint) for name, model in models.items()]
-            found = [each for each in found if each[1] not in models]
+            rejects += [Reject(1, f"{name}: {reason}: {model}", hint) for name, model in told.items()]
+            found = [each for each in found if each[1] not in told]
     row: Row = {column: _first(found, column, kinds) for column, kinds in PRECEDENCE.items()}
     row["disks"] = ", ".join(row["disks"])[:1000] if row["disks"] else None
     row |= _nic(found)
