@@ -187,6 +187,7 @@ in_ramps as (
     select
         trial_id,
         set_up_id,
+        place,
         offered_rate,
         coalesce(offered_rate <> rate_before, true) as is_another_rate,
         count(*) filter (
@@ -203,7 +204,8 @@ ramps_in_order as (
     select
         set_up_id,
         ramp,
-        count(*) filter (where is_another_rate) <= greatest(count(distinct offered_rate), 1) as is_plain
+        count(*) filter (where is_another_rate) <= greatest(count(distinct offered_rate), 1) as is_plain,
+        {{ list_in_order('offered_rate', 'place') }} as rates
     from in_ramps
     group by set_up_id, ramp
 
@@ -244,12 +246,12 @@ set_ups_of_stretches as (
 
 ),
 
--- a search, or rates in random order, returns to a rate: all of it is one run
+-- a search, or rates in random order, returns to a rate: all of it is one run, unless it is repeated rate by rate
 set_ups_of_ramps as (
 
     select
         set_up_id,
-        max(ramp) > 1 and bool_and(is_plain) as has_several
+        max(ramp) > 1 and (bool_and(is_plain) or count(distinct rates) = 1) as has_several
     from ramps_in_order
     group by set_up_id
 
