@@ -22,6 +22,7 @@ _Parts = tuple[str, ...]
 _PACKED: Final = ("bz2", "gz", "xz")  # what formats.text decompresses
 _WORDS: Final[dict[str, frozenset[str]]] = {kind: frozenset(words) for kind, words in beside.words(__file__).items()}
 _ENDINGS: Final = _WORDS["endings"].union(_PACKED)
+_ROTATED: Final = re.compile(rf"\.(?:{'|'.join(sorted(_ENDINGS))})(?=\.\d{{1,3}}\Z)")  # 800.txt.1
 PACKED: Final = re.compile(rf"\.(?:{'|'.join(_PACKED)})\Z")
 ARCHIVES: Final = re.compile(rf"\.(?:tar(?:\.(?:{'|'.join(_PACKED)}))?|tgz|txz|tbz2?|zip)\Z", re.IGNORECASE)
 _DATE: Final = r"(?:19|20)\d\d([-_.]?)[01]\d\1[0-3]\d"  # 2026-11-20, 20261120
@@ -262,6 +263,7 @@ def names(files: Iterable[str]) -> dict[str, Name]:
 def split(file: str) -> tuple[_Parts, ...]:
     """Return the tokens of a file's name without its ending and any time."""
     stem = file.lower()
+    stem = _ROTATED.sub("", stem)
     while (ending := stem.rpartition("."))[0] and ending[2] in _ENDINGS:
         stem = ending[0]
     stem = _CLOCK.sub(r"\1\3\4", _OF_SEVERAL.sub(r"rep\1", _ROMAN.sub(_in_digits, stem)))

@@ -119,6 +119,8 @@ def _trial(line: int, run: Node) -> Trial:
             for time_s, value in _samples(samples, scale) if unit else ():
                 trial.observe(metric, value, str(unit), None, time_s)
     _rate(trial, run.members("raw.Load Specification"), summary, kind)
+    if (rate := trial.facts["offered_rate"]) and (name := trial.facts["scenario"]):  # `CPS 16000` is `CPS` at 16,000
+        trial.facts["scenario"] = " ".join(re.sub(rf"(?<![\w.]){rate:.15g}(?![\w.])", "", name).split()) or None
     return trial
 
 
