@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache, partial
 from hashlib import sha256
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, Final, NamedTuple
 from zlib import crc32
 
@@ -106,6 +106,7 @@ class Neighbours:
         # Sorted so that stems with a common prefix are adjacent.
         self._stems = {folder: sorted(outputs) for folder, outputs in self.outputs.items()}
         self._names: dict[str, dict[str, Name]] = {}  # folder -> parsed names; a cache of a method would be a cycle
+        self._sidecars: dict[str, dict[str, list[Found]]] = {}  # folder -> name with `#` for numbers -> sidecars
         self._words: dict[str, set[str]] = {}
         self._spellings: dict[str, dict[object, set[str]]] = {}  # place -> backend -> the words that tell it
         self._numbers: dict[tuple[str, str], set[str]] = defaultdict(set)  # folder, words -> numbers of its subfolders
@@ -119,10 +120,16 @@ class Neighbours:
             if words in self._entries[f"{above}/"] and not told(f"{words}-2".lower()):
                 counted.add("1")
 
-    def sidecars(self, folder: str, form: str) -> list[Found]:
-        """Return sidecars of the outputs in a folder whose names are of a form; a sample of many."""
-        alike = (each for each in self.outputs[folder].values() if each.sidecar and form_of(each.name) == form)
-        return list(islice((each.sidecar for each in alike if each.sidecar), _SAMPLED))
+    def similar(self, item: Found) -> Sequence[Found]:
+        """Return the sidecars of the outputs in the folder of one whose names differ from its own only in numbers."""
+        if item.folder not in self.described:
+            return ()
+        if item.folder not in self._sidecars:
+            found = self._sidecars[item.folder] = defaultdict(list)
+            for each in self.outputs[item.folder].values():
+                if each.sidecar:
+                    found[_NUMBERS.sub("#", each.name)].append(each.sidecar)
+        return self._sidecars[item.folder].get(_NUMBERS.sub("#", item.name), ())
 
     def holds(self, folder: str) -> bool:
         """Return whether outputs are in a folder or below it."""
@@ -340,16 +347,16 @@ class Resolver:
         servers = [folder for folder, role in roles.items() if role == "server"]
         others = (folder for folder in around.machines if folder not in roles and not _is_generator(folder, around))
         every = [folder for folder in servers or others if folder in around.machines]
-        owners = {folder: next(filter(around.holds, (folder, *folders_above(folder))), "") for folder in every}
-        of_runs = {folder: _without_repetitions(owner) for folder, owner in owners.items()}
-
-        def nearest(place: str, of: dict[str, str]) -> list[str]:
-            found = ([each for each in every if of[each] == folder] for folder in (place, *folders_above(place)))
-            return next(filter(None, found), [])
-
+        owned: dict[str, list[str]] = defaultdict(list)
+        of_runs: dict[str, list[str]] = defaultdict(list)
+        for folder in every:
+            owner = next(filter(around.holds, (folder, *folders_above(folder))), "")
+            owned[owner].append(folder)
+            of_runs[_without_repetitions(owner)].append(folder)
         near: dict[str, list[str]] = {}
         for place in {item.folder for item in self._files[scope] if item.kind in {Kind.OUTPUT, Kind.NOTES}}:
-            found = nearest(place, owners) or nearest(place, of_runs)
+            levels = (place, *folders_above(place))
+            found = next(filter(None, (of.get(each) for of in (owned, of_runs) for each in levels)), [])
             named = [each for each in found if each.rpartition("/")[2] in place.split("/")]
             near[place] = (named or found)[: 1 if servers else None]
         if not servers and {folder for place in around.outputs for folder in near[place]} != {*every}:
@@ -366,12 +373,9 @@ class Resolver:
         except Rejected as error:
             return error
 
-    def _load_agreed(self, scope: str, folder: str, form: str) -> Row:
-        """Return what several sidecars in a folder agree on, for outputs of the same form without one."""
-        found = [
-            said for each in self.around(scope).sidecars(folder, form) if isinstance(said := self._said(each), dict)
-        ]
-        first, *others = found or [{}]
+    def _load_agreed(self, *sidecars: Found) -> Row:
+        """Return what several sidecars say alike."""
+        first, *others = [said for each in sidecars if isinstance(said := self._said(each), dict)] or [{}]
         return {key: first[key] for key in first if others and all(each.get(key) == first[key] for each in others)}
 
     def _load_unread(self, scope: str) -> frozenset[str]:
@@ -447,7 +451,7 @@ class Resolver:
             holds=around.holds,
             protocol=protocols[0] if len(protocols) == 1 else None,
             unread=self.unread(item.scope.place),
-            agreed=None if sidecar else self._agreed(item.scope.place, item.folder, form_of(item.name)),
+            agreed=None if sidecar else self._agreed(*around.similar(item)[:_SAMPLED]),
         )
         if sidecar and isinstance(said, Rejected):
             return replace(context, warnings=(*context.warnings, f"sidecar {sidecar.path} cannot be used: {said}"))
@@ -476,11 +480,6 @@ class Resolver:
         if known.context_sha256 != context.sha256():
             return None
         return Outcome(raw_row(item, campaign, content, item.kind.value, known.status, known.context_sha256))
-
-
-def form_of(name: str) -> str:
-    """Return the name of a file with `#` for each number."""
-    return _NUMBERS.sub("#", name)
 
 
 def _levels(path: str) -> Iterator[tuple[str, str]]:

@@ -231,6 +231,7 @@ def _is_pair(line: str) -> bool:
     return bool(_PAIR.fullmatch(line) or _setting(line))
 
 
+@lru_cache(maxsize=1024)  # reports end alike, and each line is asked about several times
 def _setting(line: str) -> tuple[str, str] | None:
     """Return key and value of a setting: `lfc` and `-on`; a number in one word with its key does not follow a rate."""
     found = _SETTING.fullmatch(line)
