@@ -112,16 +112,17 @@ def capacity_range(
 ) -> str:
     """Return the range of the rate at the loss limit, given by RANGE_COLUMNS, after its kind; a dash if unknown.
 
-    `bracket 8,500 to 10,000 offered`, `95 % interval 12,240 to 13,760`, `limit not reached`. A bracket is shown by its
-    steps `passing` and `exceeding`: as goodput, `low` could lie below the figure. The ends of an interval, `low` and
-    `high`, are estimates, rounded to its precision.
+    `bracket 8,500 to 10,000 offered`, `95 % interval 12,240 to 13,760`, `limit not reached`; `runs disagree` if one
+    exceeded it at its first step and another never. A bracket is shown by its steps `passing` and `exceeding`: as
+    goodput, `low` could lie below the figure. The ends of an interval, `low` and `high`, are estimates, rounded to its
+    precision.
     """
     if kind == "bracket":
         low, high = passing, exceeding
     if kind not in RANGES or not is_known(low):
         return "-"
     if not is_known(high):
-        return "limit not reached"
+        return "limit not reached" if low else "runs disagree"
     if kind == "confidence":
         low, high = about(low, low, high), about(high, low, high)
     offered = " offered" if kind == "bracket" else ""

@@ -1,7 +1,6 @@
 """Page Versions: which set-ups became faster or slower with a version, and is that real?"""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -55,12 +54,14 @@ def _draw(warehouse: Warehouse, goal: str | None, title: str, known: Mapping[str
         detail = "Largest real change first. Light: 95 % interval; blue: faster, orange: slower, grey: may be chance"
         widgets.chart(panel.ratios(drawn, finding, detail), "versions", asked)
     st.caption("Choose a row to compare the two versions of a set-up: loss curves, settings and hardware.")
+    capacities = view_tables.capacities(queries.ask(warehouse, "results_capacities", loss_goal=goal), {})
+    figures = capacities.set_index("configuration_id")["shown"]
     listed = rows.assign(
         change=(rows["sign"] + " " + rows["ratio"].map(wording.percent)).str.strip(),
         interval=view_tables.texts(rows, wording.factor_interval, "ci_low", "ci_high"),
         verdict=rows["verdict"].map(wording.VERDICTS),
-        rate_a=rows["rate_a"].map(partial(wording.rate, sign="≥")),
-        rate_b=rows["rate_b"].map(partial(wording.rate, sign="≥")),
+        rate_a=rows["configuration_id_a"].map(figures),
+        rate_b=rows["configuration_id_b"].map(figures),
         runs=view_tables.texts(rows, wording.numbers, "runs_b", "runs_a"),
     )
     told = {"before": str(known["previous_version"]), "after": str(known["version"])}
