@@ -116,14 +116,28 @@ described as (
 
 ),
 
-with_comparable_key as (
+with_products as (
 
     select
         *,
-        {{ surrogate_key(
-            'product, product_version, scenario, testbed, tool, method, unnamed_folder, rate_unit, origin, loss_goal'
-        ) }} as comparable_key
+        -- that of its campaign, if a configuration does not say it
+        coalesce(product, case when min(product) over of_campaign = max(product) over of_campaign
+                then min(product) over of_campaign
+        end) as comparable_product
     from described
+    window of_campaign as (partition by campaign, rate_unit)
+
+),
+
+with_comparable_key as (
+
+    select
+        {{ all_but('with_products', 'comparable_product') }},
+        {{ surrogate_key(
+            'comparable_product, product_version, scenario, testbed, tool, method, unnamed_folder, rate_unit, origin, '
+            ~ 'loss_goal'
+        ) }} as comparable_key
+    from with_products
 
 )
 

@@ -12,6 +12,18 @@ student_t as (
 
 ),
 
+limits as (
+
+    select
+        {{ all_but('capacity', 'ha_mode') }},
+        -- nobody mentions the partner that a server does not have
+        coalesce(ha_mode, 'none') as ha_mode
+    from capacity
+    -- an upper bound is a partner, too: without it another campaign's figure would take its place
+    where rate > 0 or (rate is null and crossing_high > 0)
+
+),
+
 peers as (
 
     select
@@ -19,9 +31,7 @@ peers as (
         configuration_id || ' ' || loss_goal as capacity_key,
         {{ surrogate_key('comparable_key, protocol, backend, threading, threads, ha_mode') }} as kind_key,
         coalesce(first_started_at, cast('1970-01-01 00:00:00' as timestamp)) as measured_at
-    from capacity
-    -- an upper bound is a partner, too: without it another campaign's figure would take its place
-    where rate > 0 or (rate is null and crossing_high > 0)
+    from limits
 
 ),
 

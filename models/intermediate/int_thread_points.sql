@@ -46,6 +46,7 @@ with_shared_method as (
 
     select
         *,
+        coalesce(ha_mode, 'none') as pairing,
         case
             -- a generator has threads of its own
             when origin = 'measured' then method
@@ -64,7 +65,7 @@ with_family as (
     select
         *,
         {{ surrogate_key(
-            'campaign, product, product_version, protocol, backend, backend_version, ha_mode, scenario, testbed, tool, '
+            'campaign, product, product_version, protocol, backend, backend_version, pairing, scenario, testbed, tool, '
             ~ 'tool_version, shared_method, unnamed_folder, rate_unit, origin, loss_goal'
         ) }} as family_id,
         concat_ws(
