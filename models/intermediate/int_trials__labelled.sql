@@ -97,16 +97,16 @@ with_own_words as (
 
     select
         {{ all_but('of_set_ups', 'name_words') }},
-        configuration_hash in (select alike_in_folders.configuration_hash from alike_in_folders) as is_alike_in_folders,
-        configuration_hash in (select alike_beside_sidecars.configuration_hash from alike_beside_sidecars)
-        and is_beside_sidecar as is_alike_beside_sidecar,
+        alike_in_folders.configuration_hash is not null as is_alike_in_folders,
+        of_set_ups.is_beside_sidecar
+        and alike_beside_sidecars.configuration_hash is not null as is_alike_beside_sidecar,
         case
-            when
-                not is_beside_sidecar
-                or configuration_hash in (select alike_beside_sidecars.configuration_hash from alike_beside_sidecars)
-                then name_words
+            when alike_beside_sidecars.configuration_hash is not null or not of_set_ups.is_beside_sidecar
+                then of_set_ups.name_words
         end as name_words
     from of_set_ups
+    left join alike_in_folders on of_set_ups.configuration_hash = alike_in_folders.configuration_hash
+    left join alike_beside_sidecars on of_set_ups.configuration_hash = alike_beside_sidecars.configuration_hash
 
 )
 
