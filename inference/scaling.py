@@ -18,7 +18,8 @@ every profile of it. All rates are in one unit, per second.
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -71,15 +72,25 @@ def law(threads: float, rate_one_thread: float, sigma: float, kappa: float) -> f
     return rate_one_thread * threads / (1 + sigma * (threads - 1) + kappa * threads * (threads - 1))
 
 
-def summarise(threads: Sequence[int], rates: Sequence[float], cores: int | None = None) -> dict[str, object]:
+def summarise(
+    threads: Sequence[int], rates: Sequence[float], cores: int | None = None, within: Mapping[int, float] | None = None
+) -> dict[str, object]:
     """Return the row of the warehouse on one server; arguments and errors are those of `fit`.
+
+    `within` has the standard deviation of the thread counts whose runs scatter less than their steps: their rates are
+    known no better, so two that far from the mean stand for them.
 
     `status` is `fitted`, `two_points` (the efficiency only) or `refused`; `reason` says why, or what to keep in
     mind; `threads_above_cores` are the thread counts above the physical cores. A fit adds its figures, those
     with an interval also as `_ci_low` and `_ci_high`, and for one thread more than the most measured `next_threads`,
     their rate by the law `next_rate`, and `next_gain_ratio`, what it adds to the law's rate before.
     """
-    found = fit(threads, rates, cores)
+    runs = [*zip(threads, rates, strict=True)]
+    for count, spread in (within or {}).items():
+        mean = fmean(rate for each, rate in runs if each == count)
+        runs = [run for run in runs if run[0] != count]
+        runs += [(count, max(mean - spread, mean / 2)), (count, mean + spread)]
+    found = fit([count for count, _ in runs], [rate for _, rate in runs], cores)
     shared = sorted({count for count in threads if cores is not None and count > cores})
     if isinstance(found, str):
         status = "two_points" if len(set(threads)) == PARAMETERS - 1 else "refused"
@@ -87,7 +98,7 @@ def summarise(threads: Sequence[int], rates: Sequence[float], cores: int | None 
     most = max(threads)
     return {
         "status": "fitted",
-        "reason": _caveats(threads, shared, cores, found),
+        "reason": _caveats(threads, shared, cores, found, is_coarse=bool(within)),
         "threads_above_cores": shared,
         **_columns("rate_one_thread", found.rate_one_thread),
         **_columns("sigma", found.sigma),
@@ -105,8 +116,10 @@ def _columns(name: str, estimate: Estimate | None) -> dict[str, float | None]:
     return dict(zip(ends, estimate, strict=True)) if estimate else {}
 
 
-def _caveats(threads: Sequence[int], shared: Sequence[int], cores: int | None, found: Fit) -> str:
+def _caveats(threads: Sequence[int], shared: Sequence[int], cores: int | None, found: Fit, *, is_coarse: bool) -> str:
     said = [f"{len(set(threads))} thread counts, {len(threads)} rates"]
+    if is_coarse:
+        said.append("the steps are coarser than the runs scatter")
     if found.sigma.low is None and found.sigma.high is None:
         said.append("no more than the law has parameters, so there is no interval")
     elif found.peak_threads is None:

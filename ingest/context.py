@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from dropline import beside
 from dropline.ingest.campaign import FIELDS, Campaign
-from dropline.ingest.formats import Rejected, Row, dnsblast
+from dropline.ingest.formats import Rejected, Row, dnsblast, dnsperf
 from dropline.ingest.formats.perfdhcp_options import told_by_command
 from dropline.ingest.formats.text import mapping, real
 from dropline.ingest.names import Name, is_same_rate, level, named_rates, numbers, split, words_of
@@ -167,11 +167,14 @@ class Context:
         if tool == "perfdhcp" and not facts.get("command"):  # -C leaves it out
             facts = facts | told_by_command(resolved.get("command"), facts)
         planned, sent = resolved.get("requests_planned"), facts.get("sent")
-        if tool in RATELESS and "offered_rate" not in resolved:
+        is_cut = tool == dnsperf.NAME and not (facts.get("command") or resolved.get("command"))
+        if (tool in RATELESS or is_cut) and "offered_rate" not in resolved:
             # it prints replies and their rate since the start, which gives the time
             shown = sent and facts.get("received") and sent * (facts.get("achieved_rate") or 0) / facts["received"]
-            if len(named := named_rates(self.path, sent, shown)) == 1:
-                resolved["offered_rate"], sources["offered_rate"] = named.pop(), _NAMES
+            titles = " ".join(map("".join, banner.tokens)) if banner else ""
+            for place, by in ((titles, _BANNER), (self.path, _NAMES)):
+                if "offered_rate" not in resolved and len(named := named_rates(place, sent, shown)) == 1:
+                    resolved["offered_rate"], sources["offered_rate"] = named.pop(), by
         if tool == dnsblast.NAME and planned is None and sent and not sent % resolved.get("offered_rate", math.inf):
             planned = sent  # whole seconds: it was stopped while it waited, hardly while it sent
         whole = bool(facts.get("completed")) or (planned is not None and sent is not None and sent >= planned)
@@ -232,9 +235,10 @@ class Context:
             elif name.own(rates):
                 left[at] = beside(name, "path", rates, "").replace(" ", "-")
         of_report = {"offered_rate": facts.get("offered_rate") or resolved.get("offered_rate")}
-        folder = context_path(self.path, {**known(), **of_report}, left)
+        is_counted = sources.get("repetition") == "path" or self.level in left
+        folder = context_path(self.path, {**known(), **of_report}, left, is_counted=is_counted)
         above = self.path.rpartition("/")[0]
-        own_rate = [facts["offered_rate"]] if facts.get("offered_rate") is not None else []
+        own_rate = [rate] if (rate := of_report["offered_rate"]) is not None else []
         of_banner = beside(banner, _BANNER, own_rate, above) if banner else ""
         alone = alone and rates.isdisjoint(number for each in above.split("/") for number in numbers(each))
         of_file = beside(self.name, _FILE_NAME, rates, above, alone=alone) if self.name else ""
@@ -528,23 +532,23 @@ def read_sidecar(data: bytes) -> Row:
     raise Rejected(why, "repair it, or remove it, and ingest again", line)
 
 
-def context_path(path: str, known: Mapping[str, Any], beside: Mapping[int, str]) -> str:
+def context_path(path: str, known: Mapping[str, Any], beside: Mapping[int, str], *, is_counted: bool = False) -> str:
     """Return a file's folder without the levels that `known` (columns of schema.TRIALS) covers; `.` if none is left.
 
-    Covered levels count repetitions, contain the offered rate, or are a word of the configuration, such as the backend.
-    A level in `beside` is reduced to that text, without the words that repeat what is known.
+    Covered levels contain the offered rate, or are a word of the configuration, such as the backend; the last that is
+    the repetition counts it, unless it `is_counted` elsewhere in the path. A level in `beside` is reduced to that text,
+    without the words that repeat what is known.
     """
     words = {str(known[column]).lower() for column in _CONFIGURATION if known.get(column) is not None}
     folders = path.split("/")[:-1]
-    rate = known.get("offered_rate")
-    # in `4/rep4` the label tells it
-    repetition = None if any(level(each).repetition for each in folders) else known.get("repetition")
+    rate, repetition = known.get("offered_rate"), known.get("repetition")
+    texts = [beside.get(at, level(name).text) for at, name in enumerate(folders)]
+    counts = [at for at, text in enumerate(texts) if text.isdecimal() and int(text) == repetition]
+    counted = counts[-1:] * (not is_counted)
     own = []
-    for at, name in enumerate(folders):
-        text = beside.get(at, level(name).text)
-        is_repetition = text.isdecimal() and int(text) == repetition
+    for at, text in enumerate(texts):
         is_rate = any(is_same_rate(number, rate) for number in numbers(text))
-        if at not in beside and (text.lower() in words or is_rate or is_repetition):
+        if at not in beside and (text.lower() in words or is_rate or at in counted):
             continue
         every = words_of(text)
         left = [word for word in every if not _repeats(word, known)]

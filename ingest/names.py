@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final, NamedTuple
 
 from dropline import beside
@@ -52,6 +52,7 @@ _ID: Final = re.compile(rf"\d{{4,}}|{_HASH}")  # may number a commit, a process 
 _UUID: Final = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-f])")
 _PART: Final = re.compile(rf"{_HASH}\Z|\d+(?:\.\d+)*|[^\d]+")
 _THOUSANDS_WITHIN: Final = re.compile(r"(?<![\d.])(\d{1,3})k(\d{1,3})(?!\d)")  # 1k5
+_GROUPED: Final = re.compile(r"(?<![\d.'])\d{1,3}(?:(?:'\d{3})+|(?:\.\d{3})+(?=[pqlrc]ps))")  # 10'000, 10.000qps
 _RATE_BEFORE: Final = _WORDS["rates"]
 _RATE_BEHIND: Final = re.compile(r"([km]?)[pqlrc]?ps|([km])")
 _LITTLE: Final = re.compile("[a-z]|level|point|stage")  # before the number of a step
@@ -141,7 +142,11 @@ class Name(NamedTuple):
             # Without the rate in the name, it follows the rate in another unit.
             follows = not own and alone and rates and self.tokens[repetition[0]][repetition[1]] not in _WORDS["frames"]
             dropped |= {repetition} if said is not None or repetition in steps or follows else set()
-        words = [word for at in range(len(self.tokens)) if (word := self._word(at, dropped)) and not known(word)]
+        words = [
+            word
+            for at in range(len(self.tokens))
+            if (word := self._word(at, dropped)) and ((at, 0) in self.several or not known(word))
+        ]
         return Said(" ".join(words) or None, said)
 
     def repeats(self, rates: Collection[float]) -> bool:
@@ -266,6 +271,7 @@ def split(file: str) -> tuple[_Parts, ...]:
     stem = _ROTATED.sub("", stem)
     while (ending := stem.rpartition("."))[0] and ending[2] in _ENDINGS:
         stem = ending[0]
+    stem = _GROUPED.sub(lambda found: re.sub("['.]", "", found[0]), stem)
     stem = _CLOCK.sub(r"\1\3\4", _OF_SEVERAL.sub(r"rep\1", _ROMAN.sub(_in_digits, stem)))
     stem = _THOUSANDS_WITHIN.sub(r"\1.\2k", _UUID.sub(lambda found: found[0].replace("-", ""), stem))
     stem = _BESIDE_VERSION.sub(r"\1 ", _LABELLED.sub(r"\1 ", _DAY.sub(" ", _TIME.sub(" ", stem))))
@@ -280,7 +286,8 @@ def split(file: str) -> tuple[_Parts, ...]:
 def named_rates(path: str, sent: int | None, rate: float | None) -> set[float]:
     """Return the rates in names of a file and its folders: numbers with a label or unit, as in `500pps`, `rate-500`.
 
-    If there are none: numbers at which whole seconds take what was `sent`, and near the `rate` at which it was.
+    Of several, those near the `rate` at which the queries were `sent`; if there are none, numbers near it at which
+    whole seconds take what was sent.
     """
     levels = path.split("/")
     tokens = [(), *(parts for level in levels for parts in split(level)), ()]
@@ -291,10 +298,10 @@ def named_rates(path: str, sent: int | None, rate: float | None) -> set[float]:
         if (_is_rate(tokens[at]) and tokens[at][-1] not in _STEP_BEHIND)
         or (len(tokens[at]) == 1 and {tokens[at - 1], tokens[at + 1]} & labels)
     }
-    if named or not sent or not rate:
+    if not (sent and rate) or len(named) == 1:
         return named
-    told = frozenset[float]().union(*map(numbers, levels))
-    return {each for each in told if each <= 1.05 * rate < 1.4 * each and not sent % each}
+    told = named or {each for each in chain(*map(numbers, levels)) if not sent % each}
+    return {each for each in told if each <= 1.05 * rate < 1.4 * each}
 
 
 @lru_cache(maxsize=4096)
@@ -358,7 +365,8 @@ def _is_count(number: str) -> bool:
 def _is_rate(parts: _Parts) -> bool:
     """Return whether a token's unit makes it a rate, whatever the report's own rate."""
     if len(parts) > 1 and parts[0] in _RATE_BEFORE:
-        return parts[1][0].isdecimal() and (len(parts) == 2 or _is_rate(parts[1:]))
+        unit = "".join(parts[2:])
+        return parts[1][0].isdecimal() and (not unit or unit in _STEP_BEHIND or bool(_RATE_BEHIND.fullmatch(unit)))
     behind = parts[-1] if len(parts) > 1 and parts[0][0].isdecimal() else ""
     found = _RATE_BEHIND.fullmatch(behind)
     return len(parts) == 2 and bool(behind in _STEP_BEHIND or (found and len(behind) > 1))

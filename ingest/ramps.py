@@ -280,7 +280,9 @@ def _row(item: Found, match: re.Match[str] | None, source: str, own: Row, group:
         row["conflicts"] = [text.replace(group.source, source) for text in row["conflicts"]]
     if "repetition" in own:  # then they come from several folders
         if item.folder not in group.folders:
-            beside = beside_fields(item.path, match, dict(row["context_sources"]), {own["offered_rate"]})
-            group.folders[item.folder] = context_path(item.path, row | own, beside)
+            sources = dict(row["context_sources"])
+            beside = beside_fields(item.path, match, sources, {own["offered_rate"]})
+            is_counted = sources.get("repetition") == "path"
+            group.folders[item.folder] = context_path(item.path, row | own, beside, is_counted=is_counted)
         row["context_path"] = group.folders[item.folder]
     return row

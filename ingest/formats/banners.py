@@ -15,9 +15,9 @@ from typing import Any, Final, NamedTuple
 from dropline.ingest import synonyms
 from dropline.ingest.formats import Report, fields
 from dropline.ingest.formats.perfdhcp_options import server
-from dropline.ingest.formats.prefixes import CLOCK, TIME
+from dropline.ingest.formats.prefixes import CLOCK, FILE, TIME
 from dropline.ingest.formats.text import unpack
-from dropline.ingest.names import words_of
+from dropline.ingest.names import named_rates, words_of
 
 _SAMPLE: Final = 200  # lines above a report that are read
 _LONGEST: Final = 500  # characters of them
@@ -31,6 +31,7 @@ _TIMED_NAME: Final = re.compile(rf"{_TIMED}[ \t]*[-:|,]?[ \t]*([^\W\d_](?:[\w.-]
 _TITLE: Final = re.compile(r"[ \t]*([=#*~>_-])\1++>?[ \t]++(.{1,200})")  # `tail` prints `==> file <==`
 _HEADING: Final = re.compile(rb"(#{1,6})[ \t]+(.{1,200})")  # of Markdown
 _OF_BLOCKS: Final = (b"```", b"~~~", b"\n## ")
+_FILE: Final = re.compile(FILE)
 _PROCESS: Final = re.compile(r"\[\d{1,10}\]", re.ASCII)
 _PORT: Final = re.compile(r"\A(\[.*\]|[^:]*):(\d{1,5})\Z", re.ASCII)  # not of `2001:db8::53`
 _BRACKETS: Final = str.maketrans("", "", "[]")
@@ -176,7 +177,8 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
             return found
         found = _above_each(text, reports)
         writers = [report.within.writer for report in reports]
-        if len(counts := Counter(writers)) > 1 and min(counts.values()) > 1:  # each wrote several
+        counts = Counter(re.sub(r"\d+", "#", who) if _FILE.fullmatch(who) else who for who in writers)
+        if len({*writers}) > 1 and min(counts.values()) > 1:  # each wrote several
             found = [
                 f"{_words(_PROCESS.sub(' ', who))} {words}".strip() for who, words in zip(writers, found, strict=True)
             ]
@@ -298,8 +300,13 @@ def _place(report: Report, lines: Sequence[bytes], begin: int = 0) -> _Place:
     """Return the place of a report, or one below it, before the line `begin`."""
     line, top = begin or report.line, report.line if begin else 0
     rate, above = report.facts.get("offered_rate"), _above(lines[max(line - _SAMPLE, top) : line])
-    nearest, has_rate = above[0], rate in {*map(float, _RATE.findall(above[0]))}
+    nearest = above[0]
+    if rate is None and not report.facts.get("command"):  # it does not know its own
+        rate = next(iter(named_rates(nearest, None, None)), None)
+    has_rate = rate in {*map(float, _RATE.findall(nearest))}
+    pair = _PAIR.fullmatch(nearest)
     is_clear = _TITLE.fullmatch(nearest.rstrip(_MARKS)) or any(form.fullmatch(nearest) for form in _CLEAR)
+    is_clear = pair[1] if pair else is_clear
     may_announce = has_rate and not is_clear and not _NO_ANNOUNCEMENT.search(nearest)
     return _Place(line, rate, above, has_rate, may_announce)
 

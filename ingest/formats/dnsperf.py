@@ -68,7 +68,10 @@ _TITLES: Final = ("DNS Performance Testing Tool", "dnsperf ")
 LINES: Final = re.compile(line_starts(_HEADS, _RATE, BLOCK))
 CLUES: Final = (*_TITLES, "Queries per second:")
 # What may precede a command that people typed, and the command with its lines that end with a backslash.
-_BEFORE: Final = rb"(?m)^((?:.{0,80}[$#>%] ?)?(?:(?:sudo|time) ){0,2}(?:[\w/.~-]{0,60}/)?)"
+_BEFORE: Final = (
+    rb"(?m)^(?=.{0,200}(?:dns|res)perf -)((?:.{0,80}[$#>%] ?)?"
+    rb"(?:\++ )?(?:[\w=./,:-]{0,60} ){0,6}(?:[\w/.~-]{0,60}/)?)"
+)
 _TYPED: Final = re.compile(_BEFORE + rb"((?:dns|res)perf -(?:.*\\[ \t\r]*\n)*.*)")
 # What a terminal or a page made of the tool's own line.
 _WRAPPED: Final = re.compile(rb"(?m)^(\[Status\] Command line: .*?)\r?\n((?!\S*perf )(?:[^\s\[>]{1,80} )?-[a-zA-Z].*)")

@@ -26,6 +26,7 @@ _SYSLOG: Final = rf"{_MONTHS} [ \d]\d {CLOCK}"
 _DATE: Final = rf"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) {_SYSLOG}(?: [A-Z]{{2,5}})? \d{{4}}"
 TIME: Final = rf"(?:{_ISO}|{_DATE}|{_SYSLOG}(?: \d{{4}})?)"
 _WRITER: Final = r"(?P<writer>[\w.@/-]{1,100})"
+FILE: Final = r"[\w.@/+ -]{1,200}\.(?:csv|log|out|res|txt)"
 _BEHIND: Final = r"(?:[ \t]*[|:](?=[ \t\r]|$)|[ \t]+-(?=[ \t\r]|$))?(?:[ \t]+|(?=\r|$))"
 _FORMS: Final = tuple(
     re.compile(form, re.ASCII)
@@ -37,6 +38,7 @@ _FORMS: Final = tuple(
         rf"{_WRITER}[ \t]+\|(?:[ \t]|(?=\r|$))",  # docker compose logs
         r"(?P<writer>[^\t\n]{1,100}\t[^\t\n]{1,100})\t",  # gh run view --log
         rf"\[{_WRITER}\]{_BEHIND}",  # kubectl logs --prefix
+        rf"(?P<writer>{FILE}):(?:\d{{1,7}}:)?",  # grep -n "" */*.txt
         rf"{_WRITER}:(?:[ \t]|(?=\r|$))",  # clush
         r"(?:[>|#]|//)[ \t]?",  # a mail, a comment
         r"(?:[ \t]*(?:[-*+\u2022]|\d{1,3}[.)])[ \t]+|[ \t]{2,})",  # a list

@@ -115,6 +115,13 @@ points as (
         tuned.status,
         tuned.qualifier,
         coalesce(tuned.rates_without_outliers, {{ list_of(['tuned.rate']) }}) as rates,
+        case
+            when tuned.interval_kind = 'bracket'
+                then sqrt(
+                        power(tuned.ci_high - tuned.ci_low, 2) / 12
+                        + power((tuned.ci_high + tuned.ci_low) / 2 - tuned.rate, 2)
+                    )
+        end as spread_within_bracket,
         -- a bound says nothing of the shape
         tuned.status in ('bracketed', 'published')
         and coalesce(tuned.qualifier, 'exact') in ('exact', 'approx') as is_used,

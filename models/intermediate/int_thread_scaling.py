@@ -19,7 +19,7 @@ SCHEMA = pa.schema(
         ("threads_above_cores", pa.list_(pa.int32())),
     ]
 )
-COLUMNS = ["family_id", "threads", "rates", "is_used", "cpu_cores"]
+COLUMNS = ["family_id", "threads", "rates", "spread_within_bracket", "is_used", "cpu_cores"]
 
 
 def model(dbt, session):
@@ -30,7 +30,9 @@ def model(dbt, session):
 
 def _scaling(family):
     points = family.to_pylist()
-    runs = [(point["threads"], rate) for point in points if point["is_used"] for rate in point["rates"]]
+    used = [point for point in points if point["is_used"]]
+    runs = [(point["threads"], rate) for point in used for rate in point["rates"]]
+    within = {point["threads"]: point["spread_within_bracket"] for point in used if point["spread_within_bracket"]}
     cores = min((point["cpu_cores"] for point in points if point["cpu_cores"] is not None), default=None)
-    law = summarise([threads for threads, _ in runs], [rate for _, rate in runs], cores)
+    law = summarise([threads for threads, _ in runs], [rate for _, rate in runs], cores, within)
     return {"family_id": [points[0]["family_id"]], **{name: [value] for name, value in law.items()}}

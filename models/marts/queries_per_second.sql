@@ -98,7 +98,7 @@ with_limit as (
             loss_packet <= 0.001
             and coalesce(error_ratio, 0) <= 0.001
             and (
-                tool in ('flame', 'kxdpgun', 'shotgun')
+                tool in ('dnsblast', 'flame', 'kxdpgun', 'shotgun')
                 -- its ramp ended first, unless its window of outstanding queries did
                 or (tool = 'resperf' and coalesce({{ json_text('details', 'ended_early') }} not like 'Reached%', true))
                 or waiting_ratio <= {{ most_waiting_ratio() }}

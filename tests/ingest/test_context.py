@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from dropline.ingest.campaign import Campaign
 from dropline.ingest.context import WATCHED, Context, ServerConfig, ServerConfigs, context_path, gather, read_sidecar
 from dropline.ingest.formats import Rejected
+from dropline.ingest.names import names
 from dropline.ingest.schema import OBSERVATIONS, TRIALS
 
 CASES = yaml.safe_load(Path(__file__).with_name("context.yml").read_text())
@@ -33,14 +34,14 @@ def known(*configs):
 
 
 def resolve(
-    sidecar=None, *, path="a/1.txt", campaign=None, servers=None, facts=TEXT, alone=True, level=None, contrasts=()
+    sidecar=None, *, path="a/1.txt", campaign=None, servers=None, facts=TEXT, level=None, contrasts=(), banner="", **told
 ):
     read = Campaign.parse(campaign.encode()) if campaign else None
     beside = ("a/1.json", sidecar) if sidecar is not None else None
     context = gather(
         path, "/data", read, servers or ServerConfigs(), beside, names=lambda: (None, level, (), contrasts, False)
     )
-    row = context.resolve(facts, alone=alone)
+    row = context.resolve(facts, banner=names([banner])[banner] if banner else None, **told)
     return row, dict(row["context_sources"]), context
 
 
