@@ -172,9 +172,10 @@ class Context:
             # it prints replies and their rate since the start, which gives the time
             shown = sent and facts.get("received") and sent * (facts.get("achieved_rate") or 0) / facts["received"]
             titles = " ".join(map("".join, banner.tokens)) if banner else ""
-            for place, by in ((titles, _BANNER), (self.path, _NAMES)):
-                if "offered_rate" not in resolved and len(named := named_rates(place, sent, shown)) == 1:
-                    resolved["offered_rate"], sources["offered_rate"] = named.pop(), by
+            places = ((_BANNER, titles), (_NAMES, self.path))
+            told = ((by, named_rates(place, None if is_cut else sent, shown)) for by, place in places)
+            if found := next(((by, *named) for by, named in told if len(named) == 1), None):
+                sources["offered_rate"], resolved["offered_rate"] = found
         if tool == dnsblast.NAME and planned is None and sent and not sent % resolved.get("offered_rate", math.inf):
             planned = sent  # whole seconds: it was stopped while it waited, hardly while it sent
         whole = bool(facts.get("completed")) or (planned is not None and sent is not None and sent >= planned)
