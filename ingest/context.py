@@ -174,7 +174,7 @@ class Context:
             titles = " ".join(map("".join, banner.tokens)) if banner else ""
             places = ((_BANNER, titles), (_NAMES, self.path))
             told = ((by, named_rates(place, None if is_cut else sent, shown)) for by, place in places)
-            if found := next(((by, *named) for by, named in told if len(named) == 1), None):
+            if found := next(((by, min(named)) for by, named in told if len(named) == 1), None):
                 sources["offered_rate"], resolved["offered_rate"] = found
         if tool == dnsblast.NAME and planned is None and sent and not sent % resolved.get("offered_rate", math.inf):
             planned = sent  # whole seconds: it was stopped while it waited, hardly while it sent

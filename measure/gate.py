@@ -107,7 +107,10 @@ def judge(ask: Ask, baseline: str, candidate: str | None, drop: float, goal: str
     _require(goal)
     candidate = candidate or newest(ask, baseline)
     if not ask("select 1 from capacity where origin = 'measured' limit 1").num_rows:
-        raise CannotTell("nothing has been measured here yet: ingest the runs of both versions, then build")
+        raise CannotTell(
+            "no capacity at a loss goal has been measured here: ingest runs of both versions with trials at several "
+            "set rates, then build"
+        )
     if candidate == baseline:
         raise CannotTell(f"{baseline!r} cannot be compared with itself: name another version or campaign as candidate")
     asked = {"baseline": baseline, "candidate": candidate, "goal": goal}

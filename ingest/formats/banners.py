@@ -70,7 +70,6 @@ _NO_WORD: Final = re.compile(r"[^\w. /+-]+")
 _FRAMING: Final = re.compile(  # blank lines, dnsperf's version, elements without attributes, ends of TOML's strings
     r"Version \d[\w.]*|\s*(?:(?:\]\]>|</?[\w:-]+>|<!\[CDATA\[)+|(?:[\w.-]+[ \t]*=[ \t]*)?(?:\"{3}|'{3}))?\s*"
 )
-_CLEAR: Final = (_PAIR, _TIMED_NAME, _VALUES)
 _RULE: Final = re.compile(r"[\W_]*|(?:date|time|started)\b.*", re.IGNORECASE)
 _OTHER: Final = re.compile(  # than a set-up, a rate or a repetition
     rf"{TIME}|{CLOCK}|(?<=\d)[ \t]*(?:/|of)[ \t]*\d+|/s\b|per second|[:/|\"']"
@@ -305,8 +304,8 @@ def _place(report: Report, lines: Sequence[bytes], begin: int = 0) -> _Place:
         rate = next(iter(named_rates(nearest, None, None)), None)
     has_rate = rate in {*map(float, _RATE.findall(nearest))}
     pair = _PAIR.fullmatch(nearest)
-    is_clear = _TITLE.fullmatch(nearest.rstrip(_MARKS)) or any(form.fullmatch(nearest) for form in _CLEAR)
-    is_clear = pair[1] if pair else is_clear
+    named = _TITLE.fullmatch(nearest.rstrip(_MARKS)) or _TIMED_NAME.fullmatch(nearest) or _VALUES.fullmatch(nearest)
+    is_clear = pair[1] if pair else named
     may_announce = has_rate and not is_clear and not _NO_ANNOUNCEMENT.search(nearest)
     return _Place(line, rate, above, has_rate, may_announce)
 

@@ -55,7 +55,8 @@ def test_titles_behind_the_prefix_of_a_log_tell_reports_apart(prefix, lake, tmp_
 def test_headings_of_markdown_and_else_the_addresses_of_servers_tell_reports_apart(text, told):
     lines = [(number, line.rpartition("<out>")[2].strip()) for number, line in enumerate(text.splitlines(), 1)]
     ran = [(number, line[3:].strip().partition("=")) for number, line in lines if line.startswith("ran")]
-    of = [Report(at, {"details": f'{{"target": "{to}"}}', "offered_rate": None if n == "?" else float(n or 0)}) for at, (to, _, n) in ran]
+    rated = [(at, to, None if n == "?" else float(n or 0)) for at, (to, _, n) in ran]
+    of = [Report(at, {"details": f'{{"target": "{to}"}}', "offered_rate": rate}) for at, to, rate in rated]
     for report in of:
         if '"-' in report.facts["details"]:  # options of perfdhcp
             report.facts = {"tool": "perfdhcp", "command": report.facts["details"][12:-2]}

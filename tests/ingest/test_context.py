@@ -34,14 +34,14 @@ def known(*configs):
 
 
 def resolve(
-    sidecar=None, *, path="a/1.txt", campaign=None, servers=None, facts=TEXT, level=None, contrasts=(), banner="", **told
+    sidecar=None, *, path="a/1.txt", campaign=None, servers=None, facts=TEXT, level=None, contrasts=(), banner="", **of
 ):
     read = Campaign.parse(campaign.encode()) if campaign else None
     beside = ("a/1.json", sidecar) if sidecar is not None else None
     context = gather(
         path, "/data", read, servers or ServerConfigs(), beside, names=lambda: (None, level, (), contrasts, False)
     )
-    row = context.resolve(facts, banner=names([banner])[banner] if banner else None, **told)
+    row = context.resolve(facts, banner=names([banner])[banner] if banner else None, **of)
     return row, dict(row["context_sources"]), context
 
 
