@@ -309,7 +309,8 @@ def pair_names(pairs: Sequence[Row], factor: str) -> list[str]:
     columns["threading"] = [threads(pair["threading"], pair["threads"]) for pair in pairs]
     differing = [texts for texts in columns.values() if len({*texts}) > 1]
     own = columns.get(factor, columns["threading"])
-    found = [", ".join(filter(None, texts)) or "one pair" for texts in zip(*(differing or [own]), strict=True)]
+    told = zip(*(differing or [columns["backend"], own]), strict=True)
+    found = [", ".join(filter(None, dict.fromkeys(texts))) or "one pair" for texts in told]
     if len({pair.get("reference") for pair in pairs}) > 1:
         found = [f"{name} over {pair['reference']}" for name, pair in zip(found, pairs, strict=True)]
     return unique(found, *([wording.known(pair[name]) or "" for pair in pairs] for name in _APART))

@@ -87,7 +87,7 @@ def what_differs(found: pd.DataFrame, facts: pa.Table) -> str:
     else:
         machines = "Same hardware" if any(facts["cpu_model"].to_pylist()) else "Hardware not stated"
     if "campaign" in set(rest["item"]):
-        machines += f", {'and' if len(hardware) else 'but'} measured in another campaign"
+        machines += "; another campaign"
     items = list(found.loc[found["is_factor"].astype(bool), "item"])
     names = [in_words(each) for each in items if each != "threads" or "threading" not in items]
     differ = "only the generator's options differ" if "options" in set(rest["item"]) else "no setting differs"

@@ -578,6 +578,8 @@ def _repeats(word: str, known: Mapping[str, Any]) -> bool:
     if word == known.get("threading") or (word in ALONE and known.get("ha_mode") == "none"):
         return True
     meant = told(word) or normalise("product", word)
+    if str(meant.get("product")).startswith(f"{known.get('product')} "):  # PowerDNS, of which one is authoritative
+        meant = {**meant, "product": known["product"]}
     return bool(meant) and meant.items() <= known.items()
 
 

@@ -102,7 +102,7 @@ def told(rows: pd.DataFrame) -> str:
 
 
 def fastest(rows: pd.DataFrame, unit: str) -> str:
-    """Return the fastest of set-ups with their figures `shown`; rates in `unit`."""
+    """Return the fastest of set-ups with their figures `shown`, if that is known; rates in `unit`."""
     own = rows[rows["origin"] == "measured"]
     of = own if len(own) else rows
     # upper bounds may hide any value
@@ -110,7 +110,9 @@ def fastest(rows: pd.DataFrame, unit: str) -> str:
     first = of.loc[(reached if len(reached) else of)["rate"].idxmax()]
     if len(of) == 1:
         return f"{first['row']}: {first['shown']} {unit}"
-    if first["rate"] < of["rate"].max():
+    if not len(reached):
+        return f"No set-up is known to reach {wording.number(of['rate'].min())} {unit}"
+    if first["rate"] < of["rate"].max() or of["sign"].drop(first.name).isin(wording.UP).any():
         return f"Highest known: {first['shown']} {unit}, {first['row']}"
     return f"Fastest {'measured' if len(own) else 'published'}: {first['shown']} {unit}, {first['row']}"
 

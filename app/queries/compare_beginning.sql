@@ -7,7 +7,7 @@ usual as (
     select *
     from capacity
     where loss_goal = usual_goal(rate_unit)
-        and rate > 0
+        and coalesce(rate, rate_at_most) > 0
 
 ),
 
@@ -15,13 +15,13 @@ versions as (
 
     select
         series_id,
-        configuration_id,
         product_version,
+        arg_max(configuration_id, place) as configuration_id,
         max(place) as place,
         max(started_at) as started_at
     from trends
     where loss_goal = usual_goal(rate_unit)
-    group by series_id, configuration_id, product_version
+    group by series_id, product_version
 
 ),
 
@@ -30,9 +30,9 @@ version_pairs as (
     select
         configuration_id as treatment_id,
         lag(configuration_id) over in_time as baseline_id,
-        product_version <> lag(product_version) over in_time as is_newer,
         'product_version' as factor,
-        started_at
+        date_trunc('day', started_at) as started_on,
+        null as is_decided
     from versions
     window in_time as (partition by series_id order by place)
     qualify row_number() over (partition by series_id order by place desc) = 1
@@ -41,13 +41,14 @@ version_pairs as (
 
 fair_pairs as (
 
-    select distinct
+    select
         treatment_configuration_id as treatment_id,
         baseline_configuration_id as baseline_id,
         factor,
-        null as started_at
+        null as started_on,
+        verdict in ('faster', 'slower') as is_decided
     from ratios
-    where fairness in ('same', 'minor') and factor <> 'protocol'
+    where fairness in ('same', 'minor') and factor <> 'protocol' and loss_goal = usual_goal(rate_unit)
 
 ),
 
@@ -65,8 +66,8 @@ fastest as (
 
 pairs as (
 
-    select * exclude (is_newer) from version_pairs
-    where is_newer
+    select * from version_pairs
+    where baseline_id is not null
     union all
     select * from fair_pairs
     union all
@@ -74,7 +75,8 @@ pairs as (
         treatment_id,
         baseline_id,
         'set_up' as factor,
-        null as started_at
+        null as started_on,
+        null as is_decided
     from fastest
 
 )
@@ -90,8 +92,9 @@ where baseline.origin = 'measured' and treatment.origin = 'measured'
 order by
     pairs.factor = 'product_version' desc,
     pairs.factor = 'set_up' asc,
-    pairs.started_at desc nulls last,
+    pairs.started_on desc nulls last,
     baseline.is_newest and treatment.is_newest desc,
+    pairs.is_decided desc nulls last,
     least(baseline.runs, treatment.runs) >= 2 desc,
     round(abs(ln(treatment.rate_interpolated / baseline.rate_interpolated)), 9) desc nulls last,
     treatment.rate desc,

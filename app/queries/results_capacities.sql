@@ -28,4 +28,8 @@ where capacity.loss_goal = coalesce($loss_goal, usual_goal(capacity.rate_unit))
         and capacity.loss_goal = 'unstated'
         and usual_goal(capacity.rate_unit) <> 'isc'
     )
-order by capacity.origin asc, capacity.rate desc nulls last, capacity.configuration_id asc
+order by
+    capacity.origin asc,
+    capacity.rate desc nulls last,
+    capacity.rate_at_most desc nulls last,
+    capacity.configuration_id asc

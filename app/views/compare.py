@@ -260,7 +260,9 @@ def _of_limit(warehouse: Warehouse, name: str, chosen: list[str], limit: Limit) 
 def _say_what_has_no_figure(chosen: list[str], frame: pd.DataFrame, labels: Mapping[str, str], limit: Limit) -> None:
     missing = [wording.plain(labels[each]) for each in chosen if each not in set(frame["configuration_id"])]
     if missing:
-        at = f"the loss goal {wording.plain(limit.goal)}" if limit.goal else f"a limit of {_limit_in_words(limit)}"
+        at = f"a limit of {_limit_in_words(limit)}"
+        if limit.goal:
+            at = f"the loss goal {wording.plain(wording.loss_goal(limit.goal, limit.ratio, limit.basis))}"
         st.warning(f"No figure at {at}: {'; '.join(missing)}.")
     if limit.goal is None:
         st.caption(

@@ -98,7 +98,8 @@ def _answer(found: explore.Found, compared: headlines.Compared) -> None:
             f"{wording.known(each['protocol']) or headlines.frames(each)} {headlines.sustained(each)}".strip()
             for each in fastest[:ANSWERED]
         ]
-        without = "None of your set-ups has a capacity yet. " * ("measured" in found.rows["origin"].to_pylist())
+        is_own = "measured" in found.rows["origin"].to_pylist()
+        without = "None of your set-ups has a capacity at this loss goal. " * is_own
         kind = "Fastest measured" if fastest[0]["origin"] == "measured" else f"{without}Fastest published"
         st.header(wording.plain(f"{kind}: {', '.join(told)}"), anchor=False)
         return

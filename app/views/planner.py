@@ -241,7 +241,9 @@ def _against_capacities(found: planner.Answer) -> alt.LayerChart:
 
 def _apart(known: pa.Table) -> tuple[pa.Table, int]:
     """Return a few capacities to draw, from the slowest up, and of how many; measured ones if there are."""
-    rates = view_tables.rates(known).to_numpy()
+    rates = known["rate"].to_numpy()
+    if not (rates > 0).any():  # only upper bounds are known
+        rates = view_tables.rates(known).to_numpy()
     rated = rates > 0
     own = rated & pc.equal(known["origin"], "measured").to_numpy()
     part = own if own.any() else rated

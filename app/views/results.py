@@ -66,7 +66,7 @@ def main() -> None:
     _version_changes(warehouse, goal)
     answer = _answer(warehouse.identity, goal, is_published, chosen)
     if not answer.found:
-        without = "No capacity yet: that takes trials at several set rates, as with perfdhcp -r or dnsperf -Q."
+        without = "No capacity at this loss goal: it takes trials at several rates, as with perfdhcp -r or dnsperf -Q."
         st.warning("No results for these filters. Remove one." if named else without)
     left, right = st.columns(2, gap="large")
     for column, each in zip(cycle((left, right)), [*answer.panels[:3], *answer.effects, *answer.panels[3:]]):
@@ -192,7 +192,8 @@ def _panel(rows: Sequence[headlines.Row], known: int, kind: tuple[str, ...], com
         rate=shown["rate"].where(shown["status"] != "exceeded_at_first_step"),
         shown=[headlines.figure(row) for row in drawn],
     )
-    of = f"{protocol or unit}: {_drawn_of(len(drawn), known, 'set-up')}{place}"
+    count = int(shown[["rate", "ci_high"]].notna().any(axis="columns").sum())
+    of = f"{protocol or unit}: {_drawn_of(count, known, 'set-up')}{place}"
     chart = panel.capacities(shown, unit, f"{of}, fastest first", panel.told(shown))
     return Panel("-".join(("panel", *kind)), heading, lead, certainty, chart, chart.with_frames(), drawn, best)
 
@@ -266,8 +267,11 @@ def _version_changes(warehouse: Warehouse, goal: str | None) -> None:
         changes = headlines.changes(row["verdict"] for row in pairs)
         st.header(wording.plain(f"{title}: {changes}"), anchor=False)
         st.page_link("views/versions.py", label="Set-up by set-up", icon=":material/compare_arrows:")
-    for series in queries.changed_series(warehouse, goal)[: headlines.MOST_CHANGED]:
+    changed = queries.changed_series(warehouse, goal)
+    for series in changed[: headlines.MOST_CHANGED]:
         links.to_trend(warehouse, goal, series["series_id"], wording.plain(headlines.changed_level(series)))
+    if more := changed[headlines.MOST_CHANGED :]:
+        links.to_page("trends", f"Changes of level in {wording.plural(len(more), 'more set-up')}", "trending_up")
 
 
 def _throughputs(warehouse: Warehouse) -> None:

@@ -93,7 +93,7 @@ def _finding(verdict: dict[str, Any], unit: str) -> str:
     but = ", but most steps above it passed: a disturbance" if verdict.get("is_disturbed") else ""
     match verdict.get("status"):
         case "exceeded_at_first_step":
-            return f"Below {wording.number(verdict['first_exceeding_rate'])} {unit}: the first step {failed}{but}"
+            return f"Below {wording.number(verdict['first_exceeding_rate'])} offered: the first step {failed}{but}"
         case "never_exceeded" | "generator_limited" as status:
             why = wording.STATUSES[status].split(": ")[1].replace("a ramp", "the ramp")
             return f"At least {wording.number(verdict['rate'])} {unit}: {why}"
@@ -102,7 +102,7 @@ def _finding(verdict: dict[str, Any], unit: str) -> str:
             best = wording.about(verdict["offered_at_limit"], passed, exceeded)
             return (
                 f"At least {wording.number(verdict['rate'])} {unit}, at {wording.number(passed)} offered; "
-                f"{wording.number(exceeded)} {failed}{but or f'; the limit is reached at about {wording.number(best)}'}"
+                f"{wording.number(exceeded)} {failed}{but or f'; the limit is at about {wording.number(best)} offered'}"
             )
         case _:
             return "Loss of each step"
@@ -153,6 +153,7 @@ def _show_accounting(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
         return
     what = "queries" if account["protocol"] == "DNS" else "requests"
     losses = {text: account[name] for name, text in wording.LOSSES.items() if account[name] is not None}
+    is_counted = bool(losses)
     answered = account["answered"] if account["answered"] is not None else account["received"]
     if (unknown := sent - answered - sum(losses.values())) >= 1:
         losses["lost, not known where"] = unknown
@@ -166,7 +167,7 @@ def _show_accounting(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
     notes = {
         "The server was restarted during the trial, and so were its counters.": account["is_server_restarted"],
         "The counters do not add up: the answered count is what the generator saw.": (
-            what == "queries" and account["answered"] is None and bool(losses)
+            what == "queries" and account["answered"] is None and is_counted
         ),
         f"{account['probes_failed']} of {account['probes']} probes failed.": account["probes_failed"],
     }

@@ -142,7 +142,7 @@ def _scaling(warehouse: Warehouse) -> None:
         return
     place = widgets.reserved(widgets.HEADER_PIXELS)
     options = {
-        row.family_id: f"{row.family} ({row.campaign}): {', '.join(str(count) for count in row.thread_counts)} threads"
+        row.family_id: f"{row.family} ({row.origin}, {row.campaign}): {', '.join(map(str, row.thread_counts))} threads"
         for row in families.itertuples()
     }
     chosen = widgets.choose_one("Configuration", "family", widgets.narrowed("configurations", "family", options))

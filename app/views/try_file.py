@@ -133,7 +133,8 @@ def _place(trials: list[dict[str, Any]]) -> None:
     drawn = ramp.among_known(known, points, goal["loss_limit"], unit or "per second", finding)
     widgets.chart(drawn, "among-known", asked)
     some = " More are known than are drawn." if len(known) == MOST_STEPS else ""
-    st.caption(wording.TOLD["one_rate"] + some)
+    few = f"{wording.TOLD['one_rate']} " * (points["offered_rate"].nunique() == 1)
+    st.caption(few + wording.TOLD["others"] + some)
 
 
 def _finding(warehouse: Warehouse, trials: pd.DataFrame, kind: dict[str, str | None], goal: dict[str, Any]) -> str:

@@ -53,7 +53,10 @@ def _draw(warehouse: Warehouse, goal: str | None, title: str, known: Mapping[str
         finding = f"{known['version']} against {known['previous_version']}: {wording.plural(len(drawn), 'set-up')}"
         detail = "Largest real change first. Light: 95 % interval; blue: faster, orange: slower, grey: may be chance"
         widgets.chart(panel.ratios(drawn, finding, detail), "versions", asked)
-    st.caption("Choose a row to compare the two versions of a set-up: loss curves, settings and hardware.")
+    st.caption(
+        "Rates are those of the last steps that passed; the change is that of the estimates at the limit. Choose a row "
+        "to compare the two versions of a set-up: loss curves, settings and hardware."
+    )
     capacities = view_tables.capacities(queries.ask(warehouse, "results_capacities", loss_goal=goal), {})
     figures = capacities.set_index("configuration_id")["shown"]
     listed = rows.assign(

@@ -38,6 +38,7 @@ def capacities():
             "ci_low": [18000.0, None, None],
             "ci_high": [19500.0, None, None],
             "shown": ["18,977", "≥ 2,559", "-"],
+            "sign": ["", "≥", ""],
             "interval_kind": ["confidence", "bracket", "none"],
             "interval": ["95 % interval 18,000 to 19,500", "-", "-"],
             "runs": [9.0, 5.0, None],
@@ -109,7 +110,10 @@ def test_a_bracket_is_drawn_as_another_thing_than_an_interval_and_runs_as_ticks(
 def test_the_fastest_is_never_one_whose_bound_may_hide_any_value():
     below = capacities().assign(rate=[18977.0, 2559.0, 1.0], shown=["< 18,977", "≥ 2,559", "1"])
     assert panel.fastest(below, "leases/s") == "Highest known: ≥ 2,559 leases/s, mysql single"
-    assert panel.fastest(below.assign(rate=[2000.0, 2559.0, 1.0]), "leases/s").startswith("Fastest measured: ≥ 2,559")
+    both = below.assign(rate=[2000.0, 2559.0, 1.0])
+    assert panel.fastest(both, "leases/s") == "Fastest measured: ≥ 2,559 leases/s, mysql single"
+    assert panel.fastest(both.assign(sign="≥"), "leases/s").startswith("Highest known: ≥ 2,559")
+    assert panel.fastest(both.assign(shown="< 2,000"), "") == "No set-up is known to reach 2,000 "
 
 
 def test_the_seconds_of_a_trial_say_when_the_losses_begin():

@@ -132,11 +132,12 @@ def test_an_effect_over_published_figures_is_a_bound_where_they_are(ratios, qual
 def test_pairs_are_named_by_what_not_all_share():
     pairs = [MULTI, MULTI | {"protocol": "DHCPv6"}, MULTI | {"ha_mode": "hot-standby"}]
     assert headlines.pair_names(pairs, "threading") == ["DHCPv4", "DHCPv6", "DHCPv4, hot standby"]
-    assert headlines.pair_names([MULTI], "threading") == ["4 threads"]
+    assert headlines.pair_names([MULTI], "threading") == ["memfile, 4 threads"]
     twice = [MULTI, MULTI | {"campaign": "two"}]
-    assert headlines.pair_names(twice, "threading") == ["4 threads (one)", "4 threads (two)"]
+    assert headlines.pair_names(twice, "threading") == ["memfile, 4 threads (one)", "memfile, 4 threads (two)"]
     over = [KEA | {"reference": each} for each in ("mysql", "postgresql")]
     assert headlines.pair_names(over, "backend") == ["memfile over mysql", "memfile over postgresql"]
-    assert headlines.pair_names([KEA, KEA | {"protocol": "DHCPv6"}], "ip_version") == ["1 thread", "1 thread (2)"]
+    both = [KEA, KEA | {"protocol": "DHCPv6"}]
+    assert headlines.pair_names(both, "ip_version") == ["memfile, 1 thread", "memfile, 1 thread (2)"]
     assert headlines.reasons(pairs, "threading") == "4 threads ran on 2 CPUs."
     assert headlines.reasons([PAIR | {"description": "Both shared a core."}], "ha_mode") == "Both shared a core."
