@@ -72,7 +72,7 @@ _DIGESTED: Final = json.JSONEncoder(sort_keys=True, default=str, separators=(","
 
 Claim = tuple[str, Any, str]
 """A value that one source gives for a column: (column, value, source)."""
-Names = tuple[Name | None, int | None, tuple[tuple[int, Name | None], ...], Sequence[str], bool]
+Names = tuple[Name | None, int | None, tuple[tuple[int, Name | str | None], ...], Sequence[str], bool]
 """`name`, `level`, `folders` of a Context, clear words that names have by others beside them, `has_other_spelling`."""
 WATCHED: Final = ("host", "label", "metric", "unit", "value")  # of schema.OBSERVATIONS, in the order of `digested`
 Watched = tuple[str | None, str | None, str, str, float]
@@ -102,8 +102,9 @@ class Context:
     shared: bool = False  # whether the sidecar belongs to the outputs of several processes
     name: Name | None = None  # of the output, if no path template matches and the name may contain more than a rate
     level: int | None = None  # index in the path of the folder whose number counts repetitions
-    # Index and name of each folder whose name may contain the rate; without a name, another number equals it.
-    folders: tuple[tuple[int, Name | None], ...] = ()
+    # Index and name of each folder whose name may contain the rate; without a name, another number equals it. A text is
+    # what is left of the name of a folder whose number orders it.
+    folders: tuple[tuple[int, Name | str | None], ...] = ()
     match: re.Match[str] | None = None  # of a path template, with a group for each column
     has_other_spelling: bool = False  # names beside it spell the same backend in another way: `mysql`, `mariadb`
 
@@ -231,7 +232,9 @@ class Context:
                 left[self.level] = before if digits else text
                 sources.setdefault("repetition", "path")
         for at, name in self.folders:
-            if name is None:  # for `R3/500-3.txt`, it is there
+            if isinstance(name, str):
+                left[at] = name
+            elif name is None:  # for `R3/500-3.txt`, it is there
                 left.setdefault(at, levels[at].text)
             elif name.own(rates):
                 left[at] = beside(name, "path", rates, "").replace(" ", "-")

@@ -64,6 +64,9 @@ _LABELS: Final = "|".join(sorted(_REPETITION - {"r"} | _EXECUTION - {"no", "nr"}
 _LABELLED: Final = re.compile(rf"(?<![a-z])((?:{_LABELS})[-_=# ]?\d{{1,3}})\.(?=\d)")  # run1.4core
 _ROMAN: Final = re.compile(rf"(?<![a-z])((?:{_LABELS})[-_=# ]?)(i{{1,3}}|iv|vi{{0,3}}|ix)(?![a-z0-9])", re.IGNORECASE)
 # `run3`, `rep=3-memfile`, `3of9`, `run-3-of-9`, or `Q500-r3`, `r3-memfile` in a folder's name; not `dell-r340`.
+_ORDERED: Final = re.compile(
+    r"(?:(?:case|exp|experiment|phase|scenario|set-?up|step|test)[-_ ]?)?(\d{1,2})[-_. )]+([^\W\d].*)", re.IGNORECASE
+)
 _TOTAL: Final = "[-_ ]?of[-_ ]?[0-9]{1,3}"
 _COUNTED: Final = re.compile(
     rf"(?:\A|(?<=.)[-_ .])(?:(?:{_LABELS})[-_=# ]?(?P<count>[0-9]{{1,9}}\Z|[0-9]{{1,3}})(?:{_TOTAL})?"
@@ -316,6 +319,16 @@ def counts(numbers: Collection[str]) -> bool:
         return False
     values = sorted({int(number) for number in numbers})
     return len(values) == 1 or (values[0] < 2 and values[-1] - values[0] == len(values) - 1)
+
+
+def without_order(folders: Iterable[str]) -> dict[str, str]:
+    """Return those of some folders whose first number only orders them, without it: `01-memfile`, `02-mysql`."""
+    found = {name: match for name in folders if (match := _ORDERED.fullmatch(name))}
+    orders = [match[1] for match in found.values()]
+    rests = {words_of(match[2]) for match in found.values()}
+    is_order = len({*map(int, orders)}) == len(orders) > 1 and counts(orders)
+    are_set_ups = len(rests) > 1 and {*PLACES, "threads"}.isdisjoint(word for word, *_ in rests)  # not `2-cores`
+    return {name: match[2] for name, match in found.items()} if is_order and are_set_ups else {}
 
 
 @lru_cache(maxsize=4096)

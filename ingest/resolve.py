@@ -36,7 +36,7 @@ from dropline.ingest.formats import READERS, Reject, Rejected, Row, contents, pe
 from dropline.ingest.formats.perfdhcp_options import EXCHANGES
 from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_packed, mapping, unpack
 from dropline.ingest.lake import Key, Version
-from dropline.ingest.names import PLACES, Name, level, level_counts, names, numbers, words_of
+from dropline.ingest.names import PLACES, Name, level, level_counts, names, numbers, without_order, words_of
 from dropline.ingest.rows import Content, Outcome, campaign_row, output, published, raw_row, rejected, watched
 from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.synonyms import ALONE, PARTNERED, PRODUCTS, told
@@ -108,6 +108,7 @@ class Neighbours:
         self._names: dict[str, dict[str, Name]] = {}  # folder -> parsed names; a cache of a method would be a cycle
         self._sidecars: dict[str, dict[str, list[Found]]] = {}  # folder -> name with `#` for numbers -> sidecars
         self._words: dict[str, set[str]] = {}
+        self._unordered: dict[str, dict[str, str]] = {}  # folder -> its ordered subfolders, without their numbers
         self._spellings: dict[str, dict[object, set[str]]] = {}  # place -> backend -> the words that tell it
         self._numbers: dict[tuple[str, str], set[str]] = defaultdict(set)  # folder, words -> numbers of its subfolders
         for folder in self.outputs:
@@ -144,8 +145,13 @@ class Neighbours:
     def names(self, item: Found) -> Names:
         """Return what the names of an output and its folders say, compared with others."""
         own, counting = self.name(item.folder, item.name), None
-        rated: list[tuple[int, Name | None]] = []
+        rated: list[tuple[int, Name | str | None]] = []
         for at, (above, name) in enumerate(_levels(item.folder)):
+            if above not in self._unordered:
+                self._unordered[above] = without_order(self._entries[f"{above}/"])
+            if left := self._unordered[above].get(name):
+                rated.append((at, left))
+                continue
             _, _, words, number = level(name)
             first = name if number else f"{name}-1"  # `memfile` beside `memfile-2`
             beside = self._numbers.get((above, words if number else name), ())

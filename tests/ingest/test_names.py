@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dropline.ingest.context import Context
-from dropline.ingest.names import ARCHIVES, Said, level_counts, names, split
+from dropline.ingest.names import ARCHIVES, Said, level_counts, names, split, without_order
 
 RATES = (1000, 2000, 4000, 10_000)
 
@@ -95,6 +95,11 @@ def test_of_files_of_whole_ramps_and_of_trials_without_a_rate_it_counts_repetiti
 @pytest.mark.parametrize("told", FORMS["neighbours"])
 def test_percentages_tell_set_ups_apart_if_the_same_rates_have_several(told):
     assert [words for words, _ in said([*told], rates=[int(file[-7:-4]) for file in told])] == [*told.values()]
+
+
+@pytest.mark.parametrize("told", FORMS["ordered"])
+def test_a_number_that_only_orders_folders_is_none_of_their_words(told):
+    assert without_order(told) == {name: rest for name, rest in told.items() if rest}
 
 
 def test_all_rates_of_a_file_are_none_of_its_words():
