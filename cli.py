@@ -44,7 +44,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="The embedded SQL warehouse for benchmark results of network servers.\n\n"
     "`ingest` reads what benchmark tools wrote, `build` computes leases per second, `app` and `sql` show them; "
-    "`up` does all. Exit codes: 0 success, 1 something was rejected or a check failed, 2 wrong usage.",
+    "`up` does all. Exit codes: 0 success; 1 something was rejected, missing or failed a check; 2 wrong usage.",
 )
 
 _SHOWN_FIGURES = 40

@@ -157,8 +157,7 @@ def test_the_row_of_a_fit_has_its_figures_and_what_to_keep_in_mind():
 
 @pytest.mark.parametrize("one", [10_000, 12_000, 14_000])
 def test_steps_coarser_than_the_scatter_of_runs_widen_the_intervals(one):
-    true = [law(count, one, 0.06, 0.005) for count in (1, 2, 4, 8)]
-    measured = [rate - rate % 5000 + 500 for rate in true]
+    measured = [(rate := law(count, one, 0.06, 0.005)) - rate % 5000 + 500 for count in (1, 2, 4, 8)]
     within = dict.fromkeys((1, 2, 4, 8), math.sqrt(5000**2 / 12 + 2000**2))
     found = summarise([1, 2, 4, 8] * 3, measured * 3, within=within)
     assert found["rate_one_thread_ci_low"] < one < found["rate_one_thread_ci_high"]

@@ -5,10 +5,12 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from dropline.ingest.formats import Reject, Report, perfdhcp, recognise
 from dropline.ingest.formats.perfdhcp_options import parse_command
 
+METHODS = yaml.safe_load(Path(__file__).with_name("methods.yml").read_text())
 CAPTURES = Path(__file__).parents[1] / "captures" / "perfdhcp" / "odd"
 
 
@@ -59,23 +61,7 @@ def test_options_are_resolved(command, expected):
     assert {name: getattr(parse_command(command), name) for name in expected} == expected
 
 
-@pytest.mark.parametrize(
-    ("command", "method"),
-    [
-        ("-4 -r 7 -R 10000000 -p 4", "drop time 1 s/1 s; 10000000 clients"),
-        ("-4 -i -r 7 -p 4", "drop time 1 s; 1 client; first exchange only"),
-        ("-6 -i -c -r 7 -p 4", "drop time 1 s; 1 client; first exchange only; rapid commit"),
-        ("-4 -n 1", "1 request; no rate limit; drop time 1 s/1 s; 1 client"),
-        ("-4 -p 5 -n 9", "9 requests; no rate limit; drop time 1 s/1 s; 1 client"),
-        ("-4 -r 7", "until interrupted; drop time 1 s/1 s; 1 client"),
-        ("-4 -r 7 -p 4 -W 1000000", "drop time 1 s/1 s; 1 client; wait 1 s"),
-        (
-            "-4 -r 9 -p 1 -u -D 5% -D 7 -o 61,ff -o 60,aa -F 1 -f 2 -e address-only -a 3",
-            "drop time 1 s/1 s; 1 client; renew rate 2/s; release rate 1/s;"
-            " option 60,aa/61,ff; at most 5%/7 drops; aggressivity 3; unique addresses checked",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("command", "method"), METHODS.items())
 def test_method_names_what_shapes_the_load(command, method):
     assert parse_command(f"perfdhcp {command} -l c0 10.0.0.1").method == method
 
