@@ -152,7 +152,8 @@ def _answer(identity: Identity, goal: str | None, is_published: bool, chosen: tu
     if in_panels.max() > headlines.MOST_ALIKE and "campaign" not in filters:
         found = found[found["is_newest"]]
     panels = [each._replace(asked=asked) for each in _panels(found, table, widgets.open_warehouse(), goal)]
-    return Answer(panels, _effects(found["configuration_id"], goal), len(found), known - len(found))
+    newest = found if "campaign" in filters else found[found["is_newest"]]
+    return Answer(panels, _effects(newest["configuration_id"], goal), len(found), known - len(found))
 
 
 def _panels(found: pd.DataFrame, table: pa.Table, warehouse: Warehouse, goal: str | None) -> list[Panel]:

@@ -85,7 +85,7 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
     every = len(pairs)
     if chosen:
         pairs = pairs[pairs["campaign"].isin(chosen)]
-    elif every > headlines.MOST_ALIKE:
+    else:
         pairs = pairs[pairs["is_newest"]]
     total, effect = len(pairs), _effect(pairs, factor)
     shown = pairs.head(_MOST_ROWS)
