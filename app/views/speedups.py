@@ -83,10 +83,7 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
     found, pairs, _ = _found(identity, factor)
     pairs = pairs if is_published else pairs[pairs["origin"] == "measured"]
     every = len(pairs)
-    if chosen:
-        pairs = pairs[pairs["campaign"].isin(chosen)]
-    else:
-        pairs = pairs[pairs["is_newest"]]
+    pairs = pairs[pairs["campaign"].isin(chosen)] if chosen else pairs[pairs["is_newest"]]
     total, effect = len(pairs), _effect(pairs, factor)
     shown = pairs.head(_MOST_ROWS)
     known = {name: shown[name].to_numpy() for name in ("ratio", "sign")}
