@@ -63,10 +63,11 @@ _EXECUTION: Final = _WORDS["executions"]
 _LABELS: Final = "|".join(sorted(_REPETITION - {"r"} | _EXECUTION - {"no", "nr"}, key=len, reverse=True))
 _LABELLED: Final = re.compile(rf"(?<![a-z])((?:{_LABELS})[-_=# ]?\d{{1,3}})\.(?=\d)")  # run1.4core
 _ROMAN: Final = re.compile(rf"(?<![a-z])((?:{_LABELS})[-_=# ]?)(i{{1,3}}|iv|vi{{0,3}}|ix)(?![a-z0-9])", re.IGNORECASE)
-# `run3`, `rep=3-memfile`, `3of9`, `run-3-of-9`, or `Q500-r3`, `r3-memfile` in a folder's name; not `dell-r340`.
+# `01-memfile`, `test2-kea-2.6`
 _ORDERED: Final = re.compile(
     r"(?:(?:case|exp|experiment|phase|scenario|set-?up|step|test)[-_ ]?)?(\d{1,2})[-_. )]+([^\W\d].*)", re.IGNORECASE
 )
+# `run3`, `rep=3-memfile`, `3of9`, `run-3-of-9`, or `Q500-r3`, `r3-memfile` in a folder's name; not `dell-r340`.
 _TOTAL: Final = "[-_ ]?of[-_ ]?[0-9]{1,3}"
 _COUNTED: Final = re.compile(
     rf"(?:\A|(?<=.)[-_ .])(?:(?:{_LABELS})[-_=# ]?(?P<count>[0-9]{{1,9}}\Z|[0-9]{{1,3}})(?:{_TOTAL})?"
