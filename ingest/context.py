@@ -10,8 +10,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from functools import lru_cache
 from itertools import chain
+from os.path import commonprefix
 from typing import Any, Final
 
 from dropline import beside
@@ -39,10 +41,22 @@ _SERVER_COLUMNS: Final = (
     *("product", "product_version", "protocol", "backend", "threading", "threads"),
     *("packet_queue_size", "ha_mode"),
 )
+_ITS_OWN: Final = ("backend", "threading", "threads", "ha_mode")  # tell whether a configuration is that of an output
 _MEASURED: Final = ("Spirent ",)  # tools that give the rate that they measured, not the one asked for
 RATELESS: Final = frozenset({"dnsblast", "kxdpgun"})  # do not print the rate that they were asked for
 _SEVERAL: Final = (dict, list)  # faster to check than the union
 _CONFIGURATION: Final = frozenset(name for name, _ in CONFIGURATION)
+_SAID_OF_SET_UPS: Final = (
+    "product",
+    "product_version",
+    "backend",
+    "threading",
+    "threads",
+    "ha_mode",
+    "scenario",
+    "testbed",
+)
+_ALIKE: Final = 0.85
 _VERSIONS: Final = re.compile(r"[0-9]+(?:\.[0-9]+)+")
 _FILE_NAME: Final = "file name"
 _BANNER: Final = "banner"
@@ -385,6 +399,8 @@ def gather(
         server, doubts = servers.named(*[_first_text(naming.get(key)) for key in SERVERS], scope)
     else:
         server, doubts = servers.above(path, scope, holds, protocol)
+        if server and (other := _against(server, path, match, claims)):
+            doubts, server = [f"{_SERVER}{server.path} says {other}: it is not used"], None
     notes += doubts
     defaults = _claims(campaign.said, _DEFAULTS, {}, notes) if campaign else []
     if server:
@@ -440,6 +456,9 @@ def _of_sidecar(
         fields.append(("product_version", "version"))
     if "backend" not in contents:
         fields += (("backend", key) for key in _DATABASES if str(contents.get(key)).lower() in BACKENDS)
+    for key in sorted(contents.keys() - {key for _, key in fields}):
+        if (meant := misspelt(key)) and meant not in contents:
+            notes.append(f"{source}: there is no key {key!r:.40}; did you mean {meant!r}?")
     said = ((column, _at(contents, key) if "." in key else contents.get(key)) for column, key in fields)
     claims += _claims([each for each in said if each[1] is not None], source, values, notes)
     known = {column for column, *_ in claims}
@@ -473,6 +492,27 @@ def _named(names: Iterable[str], known: Mapping[str, Any]) -> list[Claim]:
         if not (column in known and (column == "product" or value == known[column]))
         and not longer.get(column, "").startswith(f"{value}.")
     ]
+
+
+def _against(server: ServerConfig, path: str, match: re.Match[str] | None, claims: Iterable[Claim]) -> str:
+    """Return what a configuration says against the names of an output below the folder that has both.
+
+    `claims` have what the `match` of a path template took from them.
+    """
+    names = path.split("/")
+    shared = commonprefix([server.path.split("/")[:-1], names[:-1]])  # noqa: RUF071 -- of lists
+    if match:
+        begin = len("/".join([*shared, ""]))
+        below = {column for column in match.re.groupindex if match.start(column) >= begin}
+        below |= {"threads"} if "threading" in below else set()  # mt4
+        said = {column: value for column, value, by in claims if by == "path" and column in below}
+    else:
+        words = (word for name in names[len(shared) :] for word in words_of(name))
+        said = {column: value for column, value, _ in _named(words, {})}
+    if "threading" not in said:  # then the threads may be the generator's
+        said.pop("threads", None)
+    told = ((column, server.row.get(column), said.get(column)) for column in _ITS_OWN)
+    return " and ".join(f"{column} {its}, not {other}" for column, its, other in told if its and other and its != other)
 
 
 def _of_server(claims: Iterable[Claim], facts: Row, path: str = "") -> list[Claim]:
@@ -513,6 +553,12 @@ def settle(claims: Iterable[Claim]) -> tuple[Row, dict[str, str], list[str]]:
         elif values[column] != value:
             conflicts.append(f"{column}: {values[column]} ({sources[column]}) is used, not {value} ({source})")
     return values, sources, list(dict.fromkeys(conflicts))
+
+
+@lru_cache(maxsize=4096)
+def misspelt(key: str) -> str | None:
+    """Return the column that a key of a sidecar was meant to be, if it is one or two letters from it."""
+    return next(iter(get_close_matches(key, _SAID_OF_SET_UPS, 1, _ALIKE)), None) if key not in _RESOLVED else None
 
 
 def snake_case(key: str) -> str:

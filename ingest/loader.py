@@ -1,5 +1,6 @@
 """The ingest: load new files under the given paths into the lake, as one batch."""
 
+import re
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Self
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dropline.ingest import ramps, servers
 from dropline.ingest.change_detection import Known
@@ -28,6 +30,9 @@ Scopes = list[list[Found]]
 
 MOST_FILES: Final = 2000  # of a task
 MOST_BYTES: Final = 64 * 1024 * 1024
+_DOUBTED: Final = r"^(?:sidecar|server configuration) .*(?:is left out|is not used|did you mean .*)$"
+_SIDECAR: Final = re.compile(r"^sidecar .*?: ")
+_MOST_DOUBTS: Final = 5  # in the summary; the finding reader_warning has all
 _KEPT_BYTES: Final = 256 * 1024 * 1024  # of small files, so that they are read once
 
 
@@ -156,6 +161,7 @@ def ingest(
                 retired += (key for key in known.of_scope(items[0].scope.name) if described.ignores(key[1]))
         batch = stack.enter_context(lake.batch(newest))
         introduced: set[str] = set()
+        doubts: Counter[str] = Counter()
         left: set[Key] = set()
         parts = _parts(resolver, known, scopes, [each.scope.name for each in unread], summary.seen, progress)
         for part in stack.enter_context(closing(parts)):
@@ -169,7 +175,12 @@ def ingest(
                     fresh = [tags is not None or name not in introduced for name, tags in campaigns]
                     introduced |= {name for name, tags in campaigns if tags is None}
                     rows = rows.filter(pa.array(fresh, pa.bool_()))
+                elif name == "trials":
+                    texts = pc.list_flatten(rows["warnings"])
+                    doubted = texts.filter(pc.match_substring_regex(texts, _DOUBTED)).to_pylist()
+                    doubts.update(_SIDECAR.sub("sidecars: ", text) for text in doubted)
                 batch.add(name, rows)
+        summary.notes += (f"{counted(n, 'trial', 'trials')}: {text}" for text, n in doubts.most_common(_MOST_DOUBTS))
         if campaign and (said := sorted(summary.campaigns - {campaign})):
             summary.notes.append(f"sidecars name campaign {', '.join(said)}, not {campaign}: use `dropline rename`")
         summary.retired = len(retired)

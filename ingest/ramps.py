@@ -26,6 +26,7 @@ from dropline.ingest.context import (
     context_path,
     digested,
     instant,
+    misspelt,
     observations_json,
     sidecar_fields,
     snake_case,
@@ -182,7 +183,7 @@ class Ramps:
             raise _Other from None
         if said.__class__ is not dict or said.get("output_sha256", content.sha256) != content.sha256:
             raise _Other
-        if any(key != snake_case(key) for key in said):
+        if any(key != snake_case(key) or misspelt(key) for key in said):
             raise _Other
         return beside, said
 
