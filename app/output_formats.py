@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from itertools import chain, count
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -35,7 +36,7 @@ def write(rows: pa.Table, form: str, out: IO[bytes]) -> None:
     elif form == "csv":
         _write_csv(rows, out)
     elif form == "json":
-        out.write(json.dumps(rows.to_pylist(), default=str, ensure_ascii=False, indent=1).encode() + b"\n")
+        out.write(_json(rows.to_pylist(), indent=1).encode() + b"\n")
     else:
         draw = _markdown if form == "markdown" else _table
         out.write(draw(rows).encode("utf-8", "replace"))
@@ -100,9 +101,23 @@ def _write_csv(rows: pa.Table, out: IO[bytes]) -> None:
 
     for index, field in enumerate(rows.schema):
         if pa.types.is_nested(field.type):
-            texts = [None if value is None else _cell(value) for value in rows[index].to_pylist()]
+            values = rows[index].to_pylist(maps_as_pydicts="strict")
+            texts = [None if value is None else _json(value) for value in values]
             rows = rows.set_column(index, field.name, pa.array(texts, pa.string()))
     csv.write_csv(rows, out)
+
+
+def _json(value: Any, indent: int | None = None) -> str:
+    return json.dumps(_finite(value), default=str, ensure_ascii=False, indent=indent)
+
+
+def _finite(value: Any) -> Any:
+    """Return a value with null for each number that JSON lacks: not a number, infinity."""
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [*map(_finite, value)]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _markdown(rows: pa.Table) -> str:

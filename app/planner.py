@@ -426,9 +426,13 @@ def measured_like(known: Warehouse | None, inputs: Mapping[str, float], like: st
     from dropline.app.queries import ask
 
     protocol = f"DHCPv{complete(inputs)['ip_version']:.0f}"
-    for row in ask(known, "planner_goodputs", protocol=protocol).to_pylist() if known else []:
-        if like in (row["configuration"], row["configuration_id"]):
-            return Measured.of(row)
+    rows = ask(known, "planner_goodputs", protocol=protocol).to_pylist() if known else []
+    found = [row for row in rows if like in (row["configuration"], row["configuration_id"])]
+    if len(found) > 1:
+        told = ", ".join(f"{row['configuration_id']} ({row['campaign']})" for row in found)
+        raise ValueError(f"{len(found)} configurations are called {like!r}: name one by its id, {told}")
+    if found:
+        return Measured.of(found[0])
     raise ValueError(f"{like!r} is not a {protocol} configuration with a measured step beyond its capacity")
 
 

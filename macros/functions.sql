@@ -532,6 +532,12 @@ asked as (
     select
         unnest(cast(ids_a as varchar[])) as id_a,
         unnest(cast(ids_b as varchar[])) as id_b
+    where
+        case
+            when len(cast(ids_a as varchar[])) <> len(cast(ids_b as varchar[]))
+                then error('Both lists of ids must have the same length.')
+            else true
+        end
 
 ),
 

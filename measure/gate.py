@@ -1,5 +1,6 @@
 """The release gate: whether the newest measurement is slower than a baseline, and how certain that is."""
 
+import html
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -139,13 +140,19 @@ def _require(goal: str | None) -> None:
         raise CannotTell(f"there is no loss goal {goal!r}; the goals are {', '.join(known_goals())}")
 
 
+def _percent(ratio: float) -> str:
+    """Return a change, on the side of zero where it is."""
+    change = 100 * ratio - 100
+    return f"{change:+.1f} %" if abs(change) >= 0.05 or abs(change) < 1e-9 else f"{change:+.1g} %"
+
+
 def _sentence(pair: Pair, verdict: Verdict, drop: float) -> str:
-    ends = [None if end is None else f"{100 * end - 100:+z.1f} %" for end in (pair.low, pair.high)]
+    ends = [None if end is None else _percent(end) for end in (pair.low, pair.high)]
     if not any(ends):
         return "cannot tell: one side has fewer than two runs that reach the limit"
     figure, remedy = (f"at least {ends[0]}" if ends[0] else f"at most {ends[1]}"), "offer higher rates"
     if pair.ratio is not None and all(ends):
-        figure = f"{100 * pair.ratio - 100:+z.1f} %, 95 % [{ends[0]}, {ends[1]}]"
+        figure = f"{_percent(pair.ratio)}, 95 % [{ends[0]}, {ends[1]}]"
         remedy = "use smaller steps"
         if missing := pair.runs_missing(drop):
             remedy = f"it takes about {missing} more run{'s' * (missing > 1)} of each side"
@@ -169,7 +176,7 @@ def exit_code(judged: Iterable[Judged]) -> int:
 def markdown(judged: Sequence[Judged], condition: str) -> str:
     """Return a Markdown table for a pull request."""
     cells = ((each.pair.configuration, each.pair.runs, each.pair.baseline_runs, each.says) for each in judged)
-    rows = [f"| {' | '.join(map(str, row))} |" for row in cells]
+    rows = [f"| {' | '.join(html.escape(str(cell)).replace('|', '&#124;') for cell in row)} |" for row in cells]
     head = ["| configuration | runs | baseline runs | verdict |", "|---|---|---|---|"]
     said = [each.says.partition(":")[0] for each in judged]
     told = ", ".join(f"{said.count(each)} {each}" for each in ("slower", "cannot tell", "passed") if each in said)

@@ -34,7 +34,7 @@ def _compared(row: Row, baseline: Row, treatment: Row) -> Row:
     kept = (value for name, value in dimensions.items() if name != row["factor"] and value != "none")
     return {
         "set_up": joined(row["product"], row["product_version"], row["protocol"], *kept),
-        "comparison": f"{dimensions[row['factor']]} against {row['reference']}",
+        "comparison": f"{dimensions.get(row['factor'], row['factor'])} against {row['reference']}",
         "shown": _ratio(row, treatment, baseline),
         "reference_shown": baseline["shown"],
         "rate_shown": treatment["shown"],
