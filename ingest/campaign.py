@@ -44,6 +44,18 @@ RCODES: Final = (
     "BADCOOKIE",
 )
 
+_EXPECTED: Final = {  # in place of what pydantic says of a value
+    **dict.fromkeys(("date_from_datetime_parsing", "date_parsing"), "expected a date such as 2026-11-20"),
+    **dict.fromkeys(("int_parsing", "int_type"), "expected a whole number"),
+}
+_REMEDIES: Final = {  # of what PyYAML says
+    "'\\t'": "indent with blanks instead of tabs",
+    "mapping values are not allowed": "align the keys, or put a text with a colon in quotes",
+    "<block end>": "align the keys, or put a text that begins with a bracket or brace in quotes",
+    "quoted scalar": "close the quote",
+    "byte string": "save the file as UTF-8",
+}
+
 Lines = dict[tuple[str | int, ...], int]  # path of a YAML entry -> its line
 Text = Annotated[str, StringConstraints(max_length=2000, strip_whitespace=True)]
 Words = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
@@ -345,7 +357,8 @@ def read_yaml(data: bytes, where: str) -> tuple[object, Lines]:
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         line, why = "", " ".join(str(error).split())
         if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark:
-            line, why = f", line {error.problem_mark.line + 1}", f"{error.context or ''} {error.problem}".strip()
+            line, why = f", line {error.problem_mark.line + 1}", str(error.problem or error.context)
+        why += next((f"; {remedy}" for said, remedy in _REMEDIES.items() if said in why), "")
         raise CampaignError(f"{where}{line}: not readable as YAML: {why}") from None
     if not isinstance(node, yaml.MappingNode):
         raise CampaignError(f"{where}: expected `key: value` lines, at least `campaign: a-short-name`")
@@ -383,18 +396,22 @@ def explain(fault: Any, lines: Lines, where: str, model: type[BaseModel]) -> str
         for name in parents:
             is_block = hasattr(block, "model_fields")  # else a mapping of blocks by name
             block = block.model_fields[name].annotation if is_block else get_args(block)[-1]
-        allowed = [field.alias or name for name, field in block.model_fields.items()]
+        fields = block.model_fields.items()
+        allowed = [field.alias or name for name, field in fields]
+        inner = (name for name, field in fields if key in getattr(field.annotation, "model_fields", ()))
         why = f"there is no such key; {_nearest(str(key), allowed)}"
+        if below := next(inner, None):
+            why = f"belongs below `{below}:`, indented"
     elif fault["type"] == "missing":
         why = "is missing"
     else:
         given = fault["input"]
-        why = fault["msg"].removeprefix("Value error, ")
+        why = _EXPECTED.get(fault["type"], fault["msg"].removeprefix("Value error, "))
         why += f" (found {given!r:.80})" if isinstance(given, str) and repr(given) not in why else ""
     return f"{where}, line {lines.get(place, 1)}: {'.'.join(map(str, named)) or 'the file'}: {why}"
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:
     known = list(known)
-    close = difflib.get_close_matches(word, known, n=1)
-    return (f"did you mean {close[0]!r}? " if close else "") + f"Allowed: {', '.join(known)}"
+    close = difflib.get_close_matches(word, known)
+    return (f"did you mean {' or '.join(map(repr, close))}? " if close else "") + f"Allowed: {', '.join(known)}"

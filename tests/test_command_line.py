@@ -151,5 +151,5 @@ def test_an_unusable_campaign_yaml_gives_exit_code_1_with_its_key_and_the_rest_g
         (tmp_path / name / "campaign.yaml").write_text(text)
     done = dropline("ingest", str(tmp_path / "good"), str(tmp_path / "bad"), home=tmp_path / "home")
     assert done.code == 1
-    assert f"{tmp_path / 'bad' / 'campaign.yaml'}, line 2: backend: there is no such key" in done.stdout
+    assert f"{tmp_path / 'bad' / 'campaign.yaml'}, line 2: backend: belongs below `defaults:`" in done.stdout
     assert "4 files = 2 ingested + 0 skipped + 2 rejected + 0 ignored" in done.stdout
