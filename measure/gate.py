@@ -143,7 +143,7 @@ def _require(goal: str | None) -> None:
 def _percent(ratio: float) -> str:
     """Return a change, on the side of zero where it is."""
     change = 100 * ratio - 100
-    return f"{change:+.1f} %" if abs(change) >= 0.05 or abs(change) < 1e-9 else f"{change:+.1g} %"
+    return f"{change:+z.1f} %" if abs(change) >= 0.05 or abs(change) < 1e-9 else f"{change:+.1g} %"
 
 
 def _sentence(pair: Pair, verdict: Verdict, drop: float) -> str:

@@ -57,8 +57,10 @@ def _draw(warehouse: Warehouse, goal: str | None, title: str, known: Mapping[str
         "Rates are those of the last steps that passed; the change is that of the estimates at the limit. Choose a row "
         "to compare the two versions of a set-up: loss curves, settings and hardware."
     )
-    capacities = view_tables.capacities(queries.ask(warehouse, "results_capacities", loss_goal=goal), {})
-    figures = capacities.set_index("configuration_id")["shown"]
+    both = [*rows["configuration_id_a"], *rows["configuration_id_b"]]
+    table = queries.ask(warehouse, "capacities", configuration_ids=both, loss_goal=goal)
+    capacities = view_tables.capacities(table, {})
+    figures = dict(zip(capacities["configuration_id"], capacities["shown"], strict=True))
     listed = rows.assign(
         change=(rows["sign"] + " " + rows["ratio"].map(wording.percent)).str.strip(),
         interval=view_tables.texts(rows, wording.factor_interval, "ci_low", "ci_high"),
