@@ -669,7 +669,7 @@ def gate(
     """Fail a release that is slower: compare every configuration with the same one of a baseline, in Markdown.
 
     Exit code 0: a drop that large is ruled out. 1: something is slower, and not by chance. 2: the runs do not decide;
-    the output says how many more you need. 3: nothing was judged; the message says what is wrong or missing.
+    the output says how many more you need. Also 2: nothing was judged; the message says what is wrong or missing.
 
     For example: dropline gate --baseline 2.7.4 --fail-if "slower by 3 %" --junit gate.xml
     """
@@ -685,7 +685,7 @@ def gate(
         candidate = candidate or judging.newest(ask, baseline)
         judged = judging.judge(ask, baseline, candidate, drop, goal)
     except DroplineError as error:
-        _fail(str(error), 3)
+        _fail(str(error), 2)
     typer.echo(judging.markdown(judged, f"{candidate} is {fail_if} than {baseline}"))
     if junit:
         junit.write_text(judging.junit(judged, fail_if), "utf-8")
