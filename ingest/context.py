@@ -393,13 +393,14 @@ def gather(
     if "repetition" not in found:
         labelled = [("repetition", count) for folder in folders if (count := level(folder).repetition)]
         claims += _claims(labelled[-1:], "path", {}, notes)
+    name, counting, rated, contrasts, has_other_spelling = (None, None, (), (), False) if match else names()
     naming = contents or agreed or {}
     if any(map(naming.get, SERVERS)):
         # The first of several is the server under test.
         server, doubts = servers.named(*[_first_text(naming.get(key)) for key in SERVERS], scope)
     else:
         server, doubts = servers.above(path, scope, holds, protocol)
-        if server and (other := _against(server, path, match, claims)):
+        if server and (other := _against(server, path, match, claims, contrasts)):
             doubts, server = [f"{_SERVER}{server.path} says {other}: it is not used"], None
     notes += doubts
     defaults = _claims(campaign.said, _DEFAULTS, {}, notes) if campaign else []
@@ -419,7 +420,6 @@ def gather(
             *((column, word, by) for column, word in normalise("threading", default).items()),
             *claims,
         ]
-    name, counting, rated, contrasts, has_other_spelling = (None, None, (), (), False) if match else names()
     if not match:
         words = [word for each in (path.split("/") if name else folders) for word in words_of(each)]
         words += contrasts
@@ -494,10 +494,12 @@ def _named(names: Iterable[str], known: Mapping[str, Any]) -> list[Claim]:
     ]
 
 
-def _against(server: ServerConfig, path: str, match: re.Match[str] | None, claims: Iterable[Claim]) -> str:
+def _against(
+    server: ServerConfig, path: str, match: re.Match[str] | None, claims: Iterable[Claim], contrasts: Iterable[str]
+) -> str:
     """Return what a configuration says against the names of an output below the folder that has both.
 
-    `claims` have what the `match` of a path template took from them.
+    `claims` have what the `match` of a path template took from them, `contrasts` what names mean beside others.
     """
     names = path.split("/")
     shared = commonprefix([server.path.split("/")[:-1], names[:-1]])  # noqa: RUF071 -- of lists
@@ -507,8 +509,8 @@ def _against(server: ServerConfig, path: str, match: re.Match[str] | None, claim
         below |= {"threads"} if "threading" in below else set()  # mt4
         said = {column: value for column, value, by in claims if by == "path" and column in below}
     else:
-        words = (word for name in names[len(shared) :] for word in words_of(name))
-        said = {column: value for column, value, _ in _named(words, {})}
+        words = [word for name in names[len(shared) :] for word in words_of(name)]
+        said = {column: value for column, value, _ in _named(words if shared else [*words, *contrasts], {})}
     if "threading" not in said:  # then the threads may be the generator's
         said.pop("threads", None)
     told = ((column, server.row.get(column), said.get(column)) for column in _ITS_OWN)
@@ -545,13 +547,18 @@ def settle(claims: Iterable[Claim]) -> tuple[Row, dict[str, str], list[str]]:
     values: Row = {}
     sources: dict[str, str] = {}
     conflicts: list[str] = []
+    single = set()
     for column, value, source in claims:
+        if (column, value) == ("threading", "single"):
+            single.add(source)
         if value is None:
             continue
         if column not in values:
             values[column], sources[column] = value, source
         elif values[column] != value:
             conflicts.append(f"{column}: {values[column]} ({sources[column]}) is used, not {value} ({source})")
+    if values.get("threading") == "multi" and sources.get("threads") in single:  # its one thread is no pool's
+        del values["threads"], sources["threads"]
     return values, sources, list(dict.fromkeys(conflicts))
 
 
