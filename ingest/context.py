@@ -46,17 +46,6 @@ _MEASURED: Final = ("Spirent ",)  # tools that give the rate that they measured,
 RATELESS: Final = frozenset({"dnsblast", "kxdpgun"})  # do not print the rate that they were asked for
 _SEVERAL: Final = (dict, list)  # faster to check than the union
 _CONFIGURATION: Final = frozenset(name for name, _ in CONFIGURATION)
-_SAID_OF_SET_UPS: Final = (
-    "product",
-    "product_version",
-    "backend",
-    "threading",
-    "threads",
-    "ha_mode",
-    "scenario",
-    "testbed",
-)
-_ALIKE: Final = 0.85
 _VERSIONS: Final = re.compile(r"[0-9]+(?:\.[0-9]+)+")
 _FILE_NAME: Final = "file name"
 _BANNER: Final = "banner"
@@ -69,6 +58,8 @@ _SIDECARS_BESIDE: Final = f"{SIDECAR_OF}of similar outputs"
 _SET_UP: Final = frozenset({"backend", "threading", "scenario"})  # a source of one of these describes the set-up
 # May be read from any word of a path.
 _IN_NAMES: Final = ("product", "product_version", "backend", "threading", "threads", "ha_mode")
+_MISSPELT: Final = (*_IN_NAMES, "scenario", "testbed")  # columns whose misspelt keys in sidecars are told
+_ALIKE: Final = 0.85
 MAX_OBSERVATIONS: Final = 1000
 SERVERS: Final = ("config", "server_config", "config_sha256")  # keys of a sidecar that name a server's configuration
 _DATABASES: Final = ("database", "db")
@@ -565,7 +556,7 @@ def settle(claims: Iterable[Claim]) -> tuple[Row, dict[str, str], list[str]]:
 @lru_cache(maxsize=4096)
 def misspelt(key: str) -> str | None:
     """Return the column that a key of a sidecar was meant to be, if it is one or two letters from it."""
-    return next(iter(get_close_matches(key, _SAID_OF_SET_UPS, 1, _ALIKE)), None) if key not in _RESOLVED else None
+    return next(iter(get_close_matches(key, _MISSPELT, 1, _ALIKE)), None) if key not in _RESOLVED else None
 
 
 def snake_case(key: str) -> str:
@@ -601,7 +592,8 @@ def context_path(path: str, known: Mapping[str, Any], beside: Mapping[int, str],
     rate, repetition = known.get("offered_rate"), known.get("repetition")
     texts = [beside.get(at, level(name).text) for at, name in enumerate(folders)]
     counts = [at for at, text in enumerate(texts) if text.isdecimal() and int(text) == repetition]
-    counted = counts[-1:] * (not is_counted)
+    # in `4/rep4` the label tells it
+    counted = [] if is_counted or any(level(each).repetition for each in folders) else counts[-1:]
     own = []
     for at, text in enumerate(texts):
         is_rate = any(is_same_rate(number, rate) for number in numbers(text))

@@ -304,8 +304,8 @@ def named_rates(path: str, sent: int | None, rate: float | None) -> set[float]:
     }
     if not (sent and rate) or len(named) == 1:
         return named
-    told = named or {each for each in chain(*map(numbers, levels)) if not sent % each}
-    return {each for each in told if each <= 1.05 * rate < 1.4 * each}
+    near = {each for each in named or chain(*map(numbers, levels)) if each <= 1.05 * rate < 1.4 * each}
+    return near if named else {each for each in near if not sent % each}
 
 
 @lru_cache(maxsize=4096)
@@ -328,7 +328,8 @@ def without_order(folders: Iterable[str]) -> dict[str, str]:
     orders = [match[1] for match in found.values()]
     rests = {words_of(match[2]) for match in found.values()}
     is_order = len({*map(int, orders)}) == len(orders) > 1 and counts(orders)
-    are_set_ups = len(rests) > 1 and {*PLACES, "threads"}.isdisjoint(word for word, *_ in rests)  # not `2-cores`
+    firsts = {word for words in rests for word in words[:1]}
+    are_set_ups = len(rests) > 1 and firsts.isdisjoint({*PLACES, "threads"})  # not `2-cores`
     return {name: match[2] for name, match in found.items()} if is_order and are_set_ups else {}
 
 

@@ -118,7 +118,7 @@ points as (
         case
             when tuned.interval_kind = 'bracket'
                 then sqrt(
-                        power(tuned.ci_high - tuned.ci_low, 2) / 12
+                        power({{ spread_within('(tuned.ci_high - tuned.ci_low)') }}, 2)
                         + power((tuned.ci_high + tuned.ci_low) / 2 - tuned.rate, 2)
                     )
         end as spread_within_bracket,
