@@ -4,7 +4,7 @@ with
 capacity as (
 
     select * from {{ ref('capacity') }}
-    where origin = 'measured' and loss_goal = usual_goal(rate_unit) and rate_interpolated is not null
+    where origin = 'measured' and loss_goal = usual_goal and rate_interpolated is not null
 
 ),
 

@@ -5,7 +5,7 @@ with
 capacity as (
 
     select * from {{ ref('capacity') }}
-    where origin = 'measured' and loss_goal = usual_goal(rate_unit) and runs_for_2_percent is not null
+    where origin = 'measured' and loss_goal = usual_goal and runs_for_2_percent is not null
 
 ),
 

@@ -4,7 +4,7 @@ with
 trends as (
 
     select * from {{ ref('trends') }}
-    where loss_goal = usual_goal(rate_unit)
+    where loss_goal = usual_goal
 
 ),
 

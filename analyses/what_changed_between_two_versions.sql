@@ -5,7 +5,7 @@ with
 capacity as (
 
     select * from {{ ref('capacity') }}
-    where loss_goal in (usual_goal(rate_unit), 'unstated') and rate > 0
+    where loss_goal in (usual_goal, 'unstated') and rate > 0
 
 ),
 

@@ -31,7 +31,7 @@ with_law as (
         scaling.reason
     from points
     inner join scaling on points.family_id = scaling.family_id
-    where points.loss_goal in (usual_goal(points.rate_unit), 'unstated')
+    where points.loss_goal in (scaling.usual_goal, 'unstated')
 
 )
 

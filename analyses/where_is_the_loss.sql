@@ -4,7 +4,7 @@ with
 run_capacity as (
 
     select * from {{ ref('run_capacity') }}
-    where loss_goal = usual_goal(rate_unit)
+    where loss_goal = usual_goal
 
 ),
 

@@ -4,7 +4,7 @@ with
 backend_ratio as (
 
     select * from {{ ref('backend_ratio') }}
-    where loss_goal in (usual_goal(rate_unit), 'unstated') and coalesce(ratio_interpolated, ratio) >= 1
+    where loss_goal in (usual_goal(rate_unit), 'throughput', 'unstated') and coalesce(ratio_interpolated, ratio) >= 1
 
 ),
 

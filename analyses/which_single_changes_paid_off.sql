@@ -5,7 +5,7 @@ ratios as (
 
     select * from {{ ref('ratios') }}
     where origin = 'measured'
-        and loss_goal = usual_goal(rate_unit)
+        and loss_goal = usual_goal
         and verdict not in ('limits not reached', 'not testable')
 
 ),

@@ -145,7 +145,8 @@ def certainty(best: Row) -> str:
     steps = best["last_passing_rate"], best["first_exceeding_rate"]
     ends = [wording.number(end) for end in (estimates if is_estimate else steps)]
     how = f"{best['rate_unit']} (95 %, {runs})" if is_estimate else f"{best['rate_unit']} offered ({runs})"
-    said = f"The limit is reached between {ends[0]} and {ends[1]} {how}."
+    what = "It is" if best["status"] == "saturated" else "The limit is reached"
+    said = f"{what} between {ends[0]} and {ends[1]} {how}."
     width = f", ± {100 * reach:.0f} %" if reach < 1 else ""
     return f"{said} That is wide{width}: the runs differ." if is_estimate and reach > WIDE else said
 

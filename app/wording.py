@@ -272,7 +272,7 @@ def loss_goal(name: str, limit: float | None, basis: str | None) -> str:
     """Return a loss goal as text, e.g. `ISC (2.5 %)`, with its basis unless that is the worst exchange."""
     name = name.upper() if len(name) <= 3 else name
     if not is_known(limit):
-        return "no limit named" if name == "unstated" else f"{name} (no limit named)"
+        return {"unstated": "no limit named", "throughput": name}.get(name, f"{name} (no limit named)")
     of = {"lease": " of whole leases", "packet": " of packets"}.get(basis or "", "")
     return f"{name} ({100 * limit:g} %{of})"
 

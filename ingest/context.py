@@ -68,6 +68,7 @@ METRICS: Final[dict[str, str]] = _KEYS["metrics"]
 _MODE: Final = re.compile(r" -g (single|multi)\b")
 _ROUTER: Final = re.compile("[Rr][0-9]{1,2}")  # or a repetition, unless the names of its files count some
 _THREADS: Final = "threads beside clients"
+_OF_ONE_THREAD: Final = ("perfdhcp", "dnsblast", "queryperf", "resperf")
 UNREAD: Final = "unread"
 _WORD: Final = re.compile(r"[A-Za-z][\w .:/+-]{0,59}")  # no number, time or rate
 _FLAGS: Final = {"true": True, "yes": True, "false": False, "no": False}
@@ -511,8 +512,9 @@ def _against(
 def _of_server(claims: Iterable[Claim], facts: Row, path: str = "") -> list[Claim]:
     """Return the claims without what is the generator's.
 
-    That may be threads of which a name has only a number, as in `threads4`; `single` or `multi` in a path if that is
-    the mode (-g) of perfdhcp; threads of a sidecar that also gives the clients, if the report has the same number.
+    That may be threads of which a name has only a number, as in `threads4`, unless it has a single one; `single` or
+    `multi` in a path if that is the mode (-g) of perfdhcp; threads of a sidecar that also gives the clients, if the
+    report has the same number.
     """
     claims = [*claims]
     mode = _MODE.search(facts.get("command") or "") if facts.get("tool") == "perfdhcp" else None
@@ -520,7 +522,7 @@ def _of_server(claims: Iterable[Claim], facts: Row, path: str = "") -> list[Clai
     words = {word for name in path.split("/") for word in words_of(name)} if mode else set()
     if mode and mode[1] in words and not any("threading" in told(word) for word in words):
         unclear = {"threading", "threads"} if ("threading", mode[1], _NAMES) in claims else set()
-    elif facts.get("tool") != "perfdhcp" and not any(claim[::2] == ("threading", _NAMES) for claim in claims):
+    elif not _has_one_thread(facts) and not any(claim[::2] == ("threading", _NAMES) for claim in claims):
         unclear = {"threads"}
     claims = [claim for claim in claims if claim[2] != _NAMES or claim[0] not in unclear]
     if any(column == _THREADS for column, *_ in claims):
@@ -531,6 +533,12 @@ def _of_server(claims: Iterable[Claim], facts: Row, path: str = "") -> list[Clai
             if (column, value) != (_THREADS, own)
         ]
     return claims
+
+
+def _has_one_thread(facts: Row) -> bool:
+    """Return whether the generator of a report has a single thread, so that those in names are the server's."""
+    command = facts.get("command") or " -T"  # unknown, it may say so
+    return facts.get("tool") in _OF_ONE_THREAD or (facts.get("tool") == "dnsperf" and " -T" not in command)
 
 
 def settle(claims: Iterable[Claim]) -> tuple[Row, dict[str, str], list[str]]:

@@ -192,6 +192,7 @@ with_kind as (
     select
         *,
         case
+            when status = 'saturated' then case when stdev_interpolated > 0 then 'confidence' else 'none' end
             -- two runs often agree by chance
             when rate_interpolated is not null
                 and resolution
@@ -249,6 +250,7 @@ with_bounds as (
         with_nearness.*,
         case
             when with_nearness.interval_kind = 'bracket' then with_nearness.bracket_low
+            when with_nearness.interval_kind = 'none' then null
             -- a rate cannot be negative; what looks like a dip may be the tail of a skewed spread: it widens downwards only
             else greatest(0, least(
                 with_nearness.crossing_low - {{ critical_t('undisturbed') }} * with_nearness.crossing_low_error,
@@ -259,7 +261,8 @@ with_bounds as (
         case
             when with_nearness.interval_kind = 'confidence'
                 then with_nearness.crossing_high + {{ critical_t('undisturbed') }} * with_nearness.crossing_high_error
-            when with_nearness.crossing_high is not null then with_nearness.bracket_high
+            when with_nearness.interval_kind = 'bracket' and with_nearness.crossing_high is not null
+                then with_nearness.bracket_high
         end as ci_high
     from with_nearness
     left join student_t as undisturbed

@@ -4,6 +4,7 @@
         when bool_or({{ status }} = 'exceeded_at_first_step') filter (where {{ counts }}) then 'exceeded_at_first_step'
         when bool_or({{ status }} = 'generator_limited') filter (where {{ counts }}) then 'generator_limited'
         when bool_or({{ status }} = 'never_exceeded') filter (where {{ counts }}) then 'never_exceeded'
+        when bool_or({{ status }} = 'saturated') filter (where {{ counts }}) then 'saturated'
         else 'bracketed'
     end
 {%- endmacro %}

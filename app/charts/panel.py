@@ -24,7 +24,7 @@ VERDICT_COLOURS: Final = {
 _BAR: Final = 13  # pixels
 _AXIS: Final = alt.Axis(labelExpr=theme.AMOUNTS, tickCount=alt.ExprRef("containerSize()[0] < 500 ? 2 : 4"), grid=False)
 _TICKS: Final = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20]
-_FINE_TICKS: Final = [0.5, 0.65, 0.8, 1, 1.25, 1.5, 2]  # for ratios near 1 on a wide screen
+_FINE_TICKS: Final = [0.5, 0.65, 0.8, 1, 1.25, 1.5, 2, 2.5, 3, 4]  # for ratios near 1 on a wide screen
 _TEXT: Final = {"align": "left", "dx": 7, "fontSize": 12}
 
 
@@ -93,7 +93,8 @@ def told(rows: pd.DataFrame) -> str:
     own = rows[rows["origin"] == "measured"]
     kinds = set(own.dropna(subset=["ci_low", "ci_high"])["interval_kind"])
     marks = {
-        "bar: the last step that passed": own["rate"].notna().any(),
+        "bar: the last step that passed": (own["rate"].notna() & (own["status"] != "saturated")).any(),
+        "bar: the throughput": (own["status"] == "saturated").any(),
         "line: 95 % interval": "confidence" in kinds,
         "light: bracket": "bracket" in kinds,
         "diamond: published": len(own) < len(rows),

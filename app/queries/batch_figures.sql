@@ -3,7 +3,7 @@ select configuration || coalesce(format(' {:,.0f} ', rate) || rate_unit, ' no ra
 from capacity
 where
     origin = 'measured'
-    and loss_goal = usual_goal(rate_unit)
+    and loss_goal = usual_goal
     and configuration_id in (
         select trials.configuration_id from trials
         where trials.batch = $batch

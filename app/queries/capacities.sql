@@ -4,7 +4,7 @@ chosen as (
 
     -- named, so that a warehouse of an earlier version is refused
     select * replace (last_passing_rate as last_passing_rate) from capacity
-    where loss_goal = coalesce($loss_goal, usual_goal(rate_unit))
+    where loss_goal = coalesce($loss_goal, usual_goal)
         and coalesce(list_contains(cast($configuration_ids as varchar[]), configuration_id), true)
 
 ),
@@ -16,7 +16,7 @@ published as (
     inner join campaigns on capacity.campaign = campaigns.campaign
     where
         capacity.origin = 'published'
-        and capacity.loss_goal = coalesce($loss_goal, usual_goal(capacity.rate_unit))
+        and capacity.loss_goal = coalesce($loss_goal, capacity.usual_goal)
     qualify row_number() over (
             partition by
                 capacity.product, capacity.protocol, capacity.backend, capacity.threading, capacity.ha_mode,

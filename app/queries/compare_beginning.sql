@@ -6,7 +6,7 @@ usual as (
 
     select *
     from capacity
-    where loss_goal = usual_goal(rate_unit)
+    where loss_goal = usual_goal
         and coalesce(rate, rate_at_most) > 0
 
 ),
@@ -20,7 +20,7 @@ versions as (
         max(place) as place,
         max(started_at) as started_at
     from trends
-    where loss_goal = usual_goal(rate_unit)
+    where loss_goal = usual_goal
     group by series_id, product_version
 
 ),
@@ -48,7 +48,7 @@ fair_pairs as (
         null as started_on,
         verdict in ('faster', 'slower') as is_decided
     from ratios
-    where fairness in ('same', 'minor') and factor <> 'protocol' and loss_goal = usual_goal(rate_unit)
+    where fairness in ('same', 'minor') and factor <> 'protocol' and loss_goal = usual_goal
 
 ),
 

@@ -20,7 +20,8 @@ compared as (
         tested.*
     from compare_each((select all_a from sides), (select all_b from sides)) as tested
     inner join pairs on tested.configuration_id_a = pairs.a and tested.configuration_id_b = pairs.b
-    where tested.loss_goal = coalesce($loss_goal, usual_goal(tested.rate_unit))
+    inner join configurations on pairs.a = configurations.configuration_id
+    where tested.loss_goal = coalesce($loss_goal, configurations.usual_goal)
 
 ),
 

@@ -22,7 +22,7 @@ figures as (
         qualifier,
         quality,
         findings,
-        loss_goal = coalesce($loss_goal, usual_goal(rate_unit)) as is_asked
+        loss_goal = coalesce($loss_goal, usual_goal) as is_asked
     from capacity
     where is_asked or (origin = 'published' and loss_goal = 'unstated')
     qualify row_number() over (partition by configuration_id order by is_asked desc) = 1

@@ -4,7 +4,7 @@ select
     count(*) as pairs
 from ratios
 where
-    loss_goal in ('unstated', usual_goal(rate_unit))
+    loss_goal in ('unstated', usual_goal)
     and $configuration_id in (treatment_configuration_id, baseline_configuration_id)
 group by all
 order by pairs desc, factor asc

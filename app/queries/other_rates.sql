@@ -5,7 +5,7 @@ where rate_unit <> 'leases/s'
 qualify row_number() over (
         partition by configuration_id
         order by
-            loss_goal <> usual_goal(rate_unit),
+            loss_goal <> usual_goal,
             loss_limit desc nulls last
     ) = 1
 order by rate_unit asc, rate desc nulls last, configuration_id asc

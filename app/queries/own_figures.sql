@@ -1,4 +1,4 @@
--- The figure of each measured configuration at its unit's usual goal, those of the newest campaigns first.
+-- The figures of each measured configuration at its usual goal, and its throughput; the newest campaigns first.
 -- `labels` is given.
 with
 
@@ -31,18 +31,7 @@ figures as (
     from capacity
     where
         origin = 'measured'
-        and loss_goal = usual_goal(rate_unit)
-    union all by name
-    select
-        configuration_id,
-        campaign,
-        rate,
-        'queries/s' as rate_unit,
-        runs,
-        kind as status,
-        quality
-    from queries_per_second
-    where seen_in = 'throughput'
+        and loss_goal in (usual_goal, 'throughput')
     union all by name
     select
         configurations.configuration_id,
@@ -54,7 +43,7 @@ figures as (
     where
         configurations.origin = 'measured'
         and coalesce(complete.set_rates, 0) = 0
-        and configurations.configuration_id not in (select told.configuration_id from queries_per_second as told)
+        and configurations.configuration_id not in (select told.configuration_id from capacity as told)
 
 )
 

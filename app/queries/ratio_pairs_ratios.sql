@@ -64,7 +64,7 @@ inner join capacity as baseline
         and pairs.loss_goal = baseline.loss_goal
 left join campaigns on pairs.campaign = campaigns.campaign
 where
-    pairs.loss_goal in ('unstated', usual_goal(pairs.rate_unit))
+    pairs.loss_goal in ('unstated', pairs.usual_goal)
     and (
         pairs.factor <> 'backend'
         or coalesce(

@@ -1,5 +1,6 @@
 -- Each configuration at the loss goal of the page, or the usual one of its unit. Published figures of other units than
--- those of DHCP seldom say theirs. Only figures of one `place` compare: the machines, and the frames of frames/s.
+-- those of DHCP seldom say theirs. Only figures of one `place` compare: the machines, the frames of frames/s, and
+-- whether it is a throughput.
 with
 
 machines as (
@@ -17,16 +18,17 @@ select
     machines.cpu_threads as cpus,
     concat(
         ' on ' || coalesce(capacity.testbed, if(capacity.origin = 'published', capacity.campaign, null)),
-        ', ' || nullif(regexp_extract(capacity.method, '; ([^;]+ frames)', 1), '')
+        ', ' || nullif(regexp_extract(capacity.method, '; ([^;]+ frames)', 1), ''),
+        if(capacity.loss_goal = 'throughput', ', throughput', null)
     ) as place
 from capacity
 left join configurations on capacity.configuration_id = configurations.configuration_id
 left join machines on coalesce(configurations.host_id, configurations.testbed) = machines.host_id
-where capacity.loss_goal = coalesce($loss_goal, usual_goal(capacity.rate_unit))
+where capacity.loss_goal = coalesce($loss_goal, capacity.usual_goal)
     or (
         capacity.origin = 'published'
         and capacity.loss_goal = 'unstated'
-        and usual_goal(capacity.rate_unit) <> 'isc'
+        and capacity.usual_goal <> 'isc'
     )
 order by
     capacity.origin asc,

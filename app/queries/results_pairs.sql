@@ -9,7 +9,7 @@ pairs as (
         coalesce(ratio_interpolated, ratio) as judged_ratio,
         coalesce(judged_ratio, ci_high, ci_low) as known_ratio
     from ratios
-    where factor in ('threading', 'ha_mode') and loss_goal = coalesce($loss_goal, usual_goal(rate_unit))
+    where factor in ('threading', 'ha_mode') and loss_goal = coalesce($loss_goal, usual_goal)
 
 ),
 

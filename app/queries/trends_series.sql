@@ -20,6 +20,6 @@ select
     arg_max(is_other_session, place) filter (where is_change) as last_is_other_session,
     arg_max(configuration_id, place) as newest_id
 from trends
-where loss_goal = coalesce($loss_goal, usual_goal(rate_unit))
+where loss_goal = coalesce($loss_goal, usual_goal)
 group by series_id
 order by changes desc, dips desc, runs desc, label asc, series_id asc

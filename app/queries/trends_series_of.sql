@@ -1,5 +1,5 @@
 select series_id from trends
 where configuration_id = $configuration_id
-    and loss_goal = coalesce($loss_goal, usual_goal(rate_unit))
+    and loss_goal = coalesce($loss_goal, usual_goal)
 order by series_id
 limit 1

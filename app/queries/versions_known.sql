@@ -12,7 +12,7 @@ versions as (
     from trends
     where
         product_version is not null
-        and loss_goal = coalesce($loss_goal, usual_goal(rate_unit))
+        and loss_goal = coalesce($loss_goal, usual_goal)
     group by product, product_version, series_id
 
 )

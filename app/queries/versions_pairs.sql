@@ -10,7 +10,7 @@ latest as (
     from trends
     where
         product = $product
-        and loss_goal = coalesce($loss_goal, usual_goal(rate_unit))
+        and loss_goal = coalesce($loss_goal, usual_goal)
     group by series_id, product_version
 
 )

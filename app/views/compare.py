@@ -68,8 +68,10 @@ def _compare(
 ) -> None:
     """Let the visitor choose a limit, and compare the configurations at it; the answer is above the fields."""
     answer = st.container()
-    units = queries.ask(warehouse, "rate_units", configuration_ids=chosen)["rate_unit"].to_pylist()
-    goals = {goal["loss_goal"]: goal for goal in queries.loss_goals(warehouse, units)}
+    kinds = queries.ask(warehouse, "rate_units", configuration_ids=chosen).to_pydict()
+    units, usual = list(dict.fromkeys(kinds["rate_unit"])), kinds["usual_goal"]
+    known_goals = {goal["loss_goal"]: goal for goal in queries.loss_goals(warehouse, units)}
+    goals = {each: known_goals[each] for each in [*usual[:1], *known_goals]}
     limit = _choose_limit(goals)
     if not chosen:
         st.info("Choose the configurations to compare.", icon=":material/compare_arrows:")
@@ -163,7 +165,7 @@ def _difference(
 def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
     """Let the visitor choose a loss goal, or a limit of the usual loss."""
     texts = {name: wording.loss_goal(name, goal["loss_limit"], goal["loss_basis"]) for name, goal in goals.items()}
-    first = next(iter(goals.values()))
+    first = _with_limit(goals)
     _apply_address(goals, texts)
     _follow_selection(goals)
 
@@ -175,7 +177,7 @@ def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
     with widgets.reserved(widgets.FIELD_PIXELS):
         left, right = st.columns([2, 1], vertical_alignment="bottom")
     with left:
-        goal = widgets.choose_one("Loss goal", "goal", {**texts, OWN: OWN}, on_change=apply_goal) or first["loss_goal"]
+        goal = widgets.choose_one("Loss goal", "goal", {**texts, OWN: OWN}, on_change=apply_goal) or next(iter(goals))
     unlimited = goal in goals and goals[goal]["loss_limit"] is None
     percent = right.number_input(
         "Limit (%)",
@@ -198,6 +200,11 @@ def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
     return Limit(ratio, first["loss_basis"], None)
 
 
+def _with_limit(goals: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return the first goal that has a limit: that of a custom one, as a throughput has none."""
+    return next(goal for goal in goals.values() if goal["loss_limit"] is not None)
+
+
 def _follow_selection(goals: Mapping[str, dict[str, Any]]) -> None:
     """Replace the usual goal of the earlier choice by that of the current one."""
     usual = next(iter(goals))
@@ -205,7 +212,7 @@ def _follow_selection(goals: Mapping[str, dict[str, Any]]) -> None:
     st.session_state["usual"] = usual
     if before != usual and st.session_state.get("goal") == before:
         st.session_state["goal"] = usual
-        st.session_state["limit"] = _percent(goals[usual]["loss_limit"])
+        st.session_state["limit"] = _percent(_with_limit(goals)["loss_limit"])
 
 
 def _apply_address(goals: Mapping[str, dict[str, Any]], texts: Mapping[str, str]) -> None:
@@ -229,7 +236,7 @@ def _has_limit_in_address() -> bool:
 
 def _find_goal(goals: Mapping[str, dict[str, Any]]) -> None:
     """Name the goal that has the limit on the usual basis."""
-    usual = next(iter(goals.values()))["loss_basis"]
+    usual = _with_limit(goals)["loss_basis"]
     named = {goal["loss_limit"]: name for name, goal in goals.items() if goal["loss_basis"] == usual}
     st.session_state["goal"] = named.get(_ratio(st.session_state["limit"]), OWN)
 
@@ -325,7 +332,7 @@ def _draw_ramps(
     with query_log.recorded() as asked:
         steps = queries.ask(warehouse, "loss_by_rate", **wanted).to_pandas()
     if steps.empty:
-        st.info("These are published figures: their sources give no loss for each step.")
+        st.info("No loss for each step: published figures do not say it, and a load without a set rate has no steps.")
         return
     steps = steps.assign(
         label=steps["configuration_id"].map(dict(labels)),

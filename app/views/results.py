@@ -22,7 +22,6 @@ MOST_PANELS: Final = 8
 MOST_ROWS: Final = 12  # of a panel
 MOST_THROUGHPUTS: Final = 1000
 MOST_REMEMBERED: Final = 32  # answers for a goal and filters
-QUERIES: Final = "queries/s"
 KIND: Final = ["origin", "protocol", "rate_unit", "place"]  # figures of one kind compare
 FILTERED_BY: Final = (
     "configuration_id",
@@ -280,9 +279,8 @@ def _throughputs(warehouse: Warehouse) -> None:
     frame = queries.ask(warehouse, "throughputs").to_pandas()
     if frame.empty:
         return
-    labels, best = queries.labels(warehouse), frame.iloc[0]
-    most = f"Throughput: up to {wording.number(best['rate'])} {QUERIES}, {labels[best['configuration_id']]}"
-    st.header(wording.plain(most), anchor=False)
+    labels = queries.labels(warehouse)
+    st.header("Throughput and latency", anchor=False)
     st.caption("Without a set rate, or at a higher rate than the server could take")
     if len(frame) > MOST_THROUGHPUTS:
         st.caption(f"The table shows the fastest {MOST_THROUGHPUTS:,} of {len(frame):,}.")

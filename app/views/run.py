@@ -78,7 +78,8 @@ def _draw_ramp(
         of_run = {"configuration_ids": [run["configuration_id"]], "run_id": run["run_id"], "each_run": True}
         steps = queries.ask(warehouse, "loss_by_rate", basis=goal["loss_basis"], **of_run).to_pandas()
     if steps.empty:
-        st.info("No complete trial of this run has both an offered rate and a loss: there is no ramp to draw.")
+        rate = f" Throughput: {wording.number(run['rate'])} {run['rate_unit']}." if run["rate"] is not None else ""
+        st.info(f"No complete trial of this run has both an offered rate and a loss: there is no ramp to draw.{rate}")
         return
     unit = run["rate_unit"] or "per second"
     drawn = steps.assign(label=label, line=wording.run_label(run), backend=run["backend"])

@@ -54,8 +54,8 @@ def _draw(warehouse: Warehouse, goal: str | None, title: str, known: Mapping[str
         detail = "Largest real change first. Light: 95 % interval; blue: faster, orange: slower, grey: may be chance"
         widgets.chart(panel.ratios(drawn, finding, detail), "versions", asked)
     st.caption(
-        "Rates are those of the last steps that passed; the change is that of the estimates at the limit. Choose a row "
-        "to compare the two versions of a set-up: loss curves, settings and hardware."
+        "Rates of ramps are those of the last steps that passed, changes those of the estimates at the limit. Choose a "
+        "row to compare the two versions of a set-up: loss curves, settings and hardware."
     )
     both = [*rows["configuration_id_a"], *rows["configuration_id_b"]]
     table = queries.ask(warehouse, "capacities", configuration_ids=both, loss_goal=goal)

@@ -58,8 +58,7 @@ set quality = capacity.quality, findings = capacity.findings
 from capacity
 where
     copies.configuration_id = capacity.configuration_id
-    and capacity.loss_goal = 'permille'
-    and copies.seen_in = 'ramp';
+    and capacity.loss_goal = if(copies.seen_in = 'ramp', 'permille', 'throughput');
 
 -- A comparison is as good as the weaker of its two capacities; the gate raises `ok` to `warn` and nothing to `suspect`.
 update ratios

@@ -107,6 +107,7 @@ described as (
         configurations.method,
         configurations.unnamed_folder,
         configurations.rate_unit,
+        configurations.usual_goal,
         configurations.drop_time_s,
         configurations.first_started_at,
         configurations.last_started_at,

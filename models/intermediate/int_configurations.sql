@@ -12,6 +12,35 @@ published as (
 
 ),
 
+run_capacity as (
+
+    select * from {{ ref('int_run_capacity') }}
+
+),
+
+goals_of_runs as (
+
+    select
+        run_id,
+        bool_or(loss_goal = 'throughput') as has_throughput,
+        bool_or(loss_goal = 'permille' and rate is not null) as is_sustained
+    from run_capacity
+    where loss_goal in ('permille', 'throughput')
+    group by run_id
+
+),
+
+judged_runs as (
+
+    select
+        runs.*,
+        goals_of_runs.has_throughput,
+        goals_of_runs.is_sustained
+    from runs
+    left join goals_of_runs on runs.run_id = goals_of_runs.run_id
+
+),
+
 measured_configurations as (
 
     select
@@ -29,8 +58,13 @@ measured_configurations as (
         min(started_at) as first_started_at,
         max(started_at) as last_started_at,
         count(*) as runs,
-        sum(trials) as trials
-    from runs
+        sum(trials) as trials,
+        case
+            -- where no set rate was sustained
+            when bool_or(has_throughput) and not coalesce(bool_or(is_sustained), false) then 'throughput'
+            else {{ usual_goal_of('any_value(rate_unit)') }}
+        end as usual_goal
+    from judged_runs
     group by configuration_id, campaign
 
 ),
@@ -52,7 +86,8 @@ published_configurations as (
         null as first_started_at,
         null as last_started_at,
         max(runs) as runs,
-        cast(null as bigint) as trials
+        cast(null as bigint) as trials,
+        {{ usual_goal_of('any_value(rate_unit)') }} as usual_goal
     from published
     group by configuration_id, campaign
 

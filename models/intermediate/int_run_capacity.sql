@@ -13,6 +13,12 @@ loss_goals as (
 
 ),
 
+throughputs as (
+
+    select * from {{ ref('int_throughputs') }}
+
+),
+
 judged_steps as (
 
     select
@@ -31,6 +37,36 @@ judged_steps as (
 
 ),
 
-{{ run_brackets() }}
+{{ run_brackets() }},
 
-select * from run_capacities
+all_capacities as (
+
+    select * from run_capacities
+    union all
+    select
+        run_id,
+        'throughput' as loss_goal,
+        null as loss_limit,
+        null as loss_basis,
+        null as first_exceeding_rate,
+        null as steps,
+        null as last_passing_rate,
+        throughput as rate,
+        null as last_passing_loss,
+        null as is_last_passing_limited,
+        null as first_exceeding_loss,
+        null as is_first_exceeding_pace_lost,
+        false as dips_back,
+        null as loss_before_dip,
+        false as is_disturbed,
+        case when is_unlimited then 'never_exceeded' else 'saturated' end as status,
+        null as bracket_low,
+        null as bracket_high,
+        throughput as crossing_low,
+        case when not is_unlimited then throughput end as crossing_high,
+        case when not is_unlimited then throughput end as rate_interpolated
+    from throughputs
+
+)
+
+select * from all_capacities

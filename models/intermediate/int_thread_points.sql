@@ -108,6 +108,7 @@ points as (
         tuned.shared_method as method,
         tuned.rate_unit,
         tuned.loss_goal,
+        tuned.usual_goal,
         tuned.configuration_id,
         tuned.configuration,
         tuned.threads,
@@ -123,7 +124,7 @@ points as (
                     )
         end as spread_within_bracket,
         -- a bound says nothing of the shape
-        tuned.status in ('bracketed', 'published')
+        tuned.status in ('bracketed', 'saturated', 'published')
         and coalesce(tuned.qualifier, 'exact') in ('exact', 'approx') as is_used,
         hosts.cpu_cores,
         hosts.cpu_threads

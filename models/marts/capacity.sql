@@ -19,6 +19,12 @@ run_capacity as (
 
 ),
 
+throughputs as (
+
+    select * from {{ ref('int_throughputs') }}
+
+),
+
 -- what happened above the crossing says nothing about the capacity
 findings_that_matter as (
 
@@ -32,8 +38,14 @@ findings_that_matter as (
     left join run_capacity
         on findings.run_id = run_capacity.run_id
             and capacity.loss_goal = run_capacity.loss_goal
+    left join throughputs on findings.trial_id = throughputs.trial_id
     where
         findings.finding <> 'reader_warning'
+        and (
+            capacity.loss_goal <> 'throughput'
+            or findings.subject = 'configuration'
+            or throughputs.trial_id is not null
+        )
         and (
             findings.trial_id is null
             or run_capacity.first_exceeding_rate is null
@@ -84,6 +96,7 @@ select
     capacity.loss_goal,
     capacity.loss_limit,
     capacity.loss_basis,
+    capacity.usual_goal,
     capacity.drop_time_s,
     capacity.runs,
     capacity.runs_kept,

@@ -27,6 +27,7 @@ select
     method,
     drop_time_s,
     rate_unit,
+    usual_goal,
     host_id,
     server_config_id,
     runs,

@@ -112,6 +112,7 @@ select
     treatment.campaign,
     baseline.campaign as baseline_campaign,
     capacity_pairs.loss_goal,
+    treatment.usual_goal,
     capacity_pairs.rate_unit,
     treatment.configuration as treatment,
     baseline.configuration as baseline,

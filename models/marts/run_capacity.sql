@@ -10,6 +10,12 @@ runs as (
 
     select * from {{ ref('int_runs__identified') }}
 
+),
+
+configurations as (
+
+    select * from {{ ref('int_configurations') }}
+
 )
 
 select
@@ -22,6 +28,7 @@ select
     run_capacity.loss_goal,
     run_capacity.loss_limit,
     run_capacity.loss_basis,
+    configurations.usual_goal,
     run_capacity.rate,
     run_capacity.rate_interpolated,
     run_capacity.crossing_low,
@@ -37,3 +44,4 @@ select
     run_capacity.status
 from run_capacity
 inner join runs on run_capacity.run_id = runs.run_id
+inner join configurations on runs.configuration_id = configurations.configuration_id

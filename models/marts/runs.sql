@@ -10,6 +10,12 @@ run_capacity as (
 
     select * from {{ ref('int_run_capacity') }}
 
+),
+
+configurations as (
+
+    select * from {{ ref('int_configurations') }}
+
 )
 
 select
@@ -46,6 +52,7 @@ select
     run_capacity.rate_interpolated,
     run_capacity.status
 from runs
+inner join configurations on runs.configuration_id = configurations.configuration_id
 left join run_capacity
     on runs.run_id = run_capacity.run_id
-        and run_capacity.loss_goal = {{ usual_goal_of('runs.rate_unit') }}
+        and configurations.usual_goal = run_capacity.loss_goal

@@ -10,12 +10,19 @@ trends as (
 
     select * from {{ ref('int_trends') }}
 
+),
+
+configurations as (
+
+    select * from {{ ref('int_configurations') }}
+
 )
 
 select
     points.series_id,
     points.series,
     points.loss_goal,
+    configurations.usual_goal,
     trends.place,
     points.series_runs,
     points.run_id,
@@ -54,3 +61,4 @@ from points
 inner join trends
     on points.series_id = trends.series_id
         and points.place = trends.place
+inner join configurations on points.configuration_id = configurations.configuration_id

@@ -20,7 +20,7 @@ inner join trials
     on run_capacity.run_id = trials.run_id
         and run_capacity.last_passing_rate = trials.offered_rate
 where
-    run_capacity.loss_goal = usual_goal(trials.rate_unit)
+    run_capacity.loss_goal = run_capacity.usual_goal
     and run_capacity.configuration_id in (select unnest($ids))
     and trials.trial_id in (from second_by_second)
 qualify row_number() over (

@@ -32,7 +32,7 @@ from ratios
 inner join configurations as treatment on ratios.treatment_configuration_id = treatment.configuration_id
 inner join configurations as baseline on ratios.baseline_configuration_id = baseline.configuration_id
 where
-    ratios.loss_goal = usual_goal(ratios.rate_unit)
+    ratios.loss_goal = ratios.usual_goal
     and ratios.factor <> 'protocol'
     and (ratios.factor <> 'backend' or baseline.backend < treatment.backend)
     and ratios.baseline_configuration_id in (select unnest($ids))

@@ -28,7 +28,13 @@ throughputs as (
         kind,
         findings
     from queries_per_second
-    where seen_in = 'throughput'
+    -- those of others are their capacity
+    where
+        seen_in = 'throughput'
+        and configuration_id in (
+            select configurations.configuration_id from configurations
+            where configurations.usual_goal <> 'throughput'
+        )
     union all
     select
         configuration_id,

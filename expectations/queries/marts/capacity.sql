@@ -25,4 +25,5 @@ select
     capacity.rate_interpolated,
     capacity.ci_high
 from capacity
-left join tried on capacity.configuration_id = tried.configuration_id
+-- a throughput is of trials, not of steps
+left join tried on capacity.configuration_id = tried.configuration_id and capacity.loss_goal <> 'throughput'

@@ -23,7 +23,7 @@ measured as (
         $baseline in (capacity.campaign, capacity.product_version) as is_baseline
     from capacity
     inner join series on capacity.configuration_id = series.configuration_id and capacity.loss_goal = series.loss_goal
-    where capacity.loss_goal = coalesce($goal, usual_goal(capacity.rate_unit))
+    where capacity.loss_goal = coalesce($goal, capacity.usual_goal)
 
 ),
 

@@ -7,7 +7,7 @@ baselines as (
         configuration_id,
         loss_goal
     from capacity
-    where loss_goal = coalesce($goal, usual_goal(rate_unit)) and $baseline in (campaign, product_version)
+    where loss_goal = coalesce($goal, usual_goal) and $baseline in (campaign, product_version)
 
 ),
 
