@@ -656,7 +656,7 @@ def gate(
     ] = None,
     goal: Annotated[
         str | None,
-        Option(help="Loss goal: ndr, permille, pdr, moj or isc.", show_default="isc for DHCP, else permille"),
+        Option(help="Loss goal: ndr, permille, pdr, moj, isc or throughput.", show_default="each one's usual goal"),
     ] = None,
     junit: Annotated[Path | None, Option(help="Also write JUnit XML here.", metavar="FILE")] = None,
     self_test: Annotated[

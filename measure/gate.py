@@ -16,7 +16,6 @@ from scipy.special import stdtrit
 
 from dropline.errors import DroplineError
 from dropline.measure.macros import looked_up, query
-from dropline.measure.plan import known_goals
 
 Ask = Callable[..., pa.Table]  # SQL and its parameters, as `Warehouse.query` takes them
 
@@ -105,7 +104,7 @@ def judge(ask: Ask, baseline: str, candidate: str | None, drop: float, goal: str
 
     Both are versions or campaigns; the default candidate was measured last, the default goal is the unit's usual one.
     """
-    _require(goal)
+    _require(ask, goal)
     candidate = candidate or newest(ask, baseline)
     if not ask("select 1 from capacity where origin = 'measured' limit 1").num_rows:
         raise CannotTell(
@@ -135,9 +134,10 @@ def newest(ask: Ask, baseline: str) -> str:
     return str(found[0]) if found else baseline
 
 
-def _require(goal: str | None) -> None:
-    if goal not in {None, *known_goals()}:
-        raise CannotTell(f"there is no loss goal {goal!r}; the goals are {', '.join(known_goals())}")
+def _require(ask: Ask, goal: str | None) -> None:
+    known = ask("select loss_goal from loss_goals where loss_goal <> 'unstated'").column(0).to_pylist()
+    if goal not in {None, *known}:
+        raise CannotTell(f"there is no loss goal {goal!r}; the goals are {', '.join(known)}")
 
 
 def _percent(ratio: float) -> str:
@@ -201,7 +201,7 @@ def self_test(ask: Ask, baseline: str, drop: float, goal: str | None) -> str:
 
     Both halves are the same server, so every `slower` is a false alarm. Then one half is slowed down.
     """
-    _require(goal)
+    _require(ask, goal)
     runs = ask(query("warehouse/runs"), {"baseline": baseline, "goal": goal})
     lines = []
     names = zip(runs.column("configuration").to_pylist(), runs.column("configuration_id").to_pylist(), strict=True)

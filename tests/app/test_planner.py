@@ -25,6 +25,7 @@ from dropline.app.warehouse import Warehouse
 from tests.app.shown import rows, said
 from tests.homes import changed
 
+INPUTS = yaml.safe_load(Path(__file__).with_name("inputs.yml").read_text("utf-8"))
 # Options of `dropline needs`, and the leases per second that they need, by hand.
 CASES = {
     "--clients 86400 --lease 24h": 2,
@@ -84,20 +85,7 @@ def test_without_a_warehouse_presets_are_listed_and_no_configurations_named(tmp_
     assert json.loads(asked(tmp_path, "--clients", "1", "--format", "json").stdout)["configurations"] is None
 
 
-@pytest.mark.parametrize(
-    ("options", "complaint"),
-    [
-        ("--preset holiday", "'holiday' is not a preset; the presets are day-lease, office-day"),
-        ("--clients -5", "Clients: -5.0; expected 0 to 1e+12"),
-        ("--lease soon", "'soon' is not a duration"),
-        ("--utilisation 250%", "Highest utilisation: 2.5; expected 0.01 to 1"),
-        ("--capacity 0", "Capacity is 0; expected more than 0 leases per second"),
-        ("--clients 50%", "Clients: '50%' is not a number"),
-        ("--ha-ratio half", "'half' is not a share; write for example 0.9"),
-        ("--capacity 5kg", "Capacity: '5kg' is not a number"),
-        ("--format xml", "'xml' is not one of 'text', 'markdown', 'csv', 'json'"),
-    ],
-)
+@pytest.mark.parametrize(("options", "complaint"), INPUTS["refused"])
 def test_wrong_use_is_answered_in_words(tmp_path, options, complaint):
     answer = asked(tmp_path, *options.split())
     assert answer.exit_code == 2
@@ -258,9 +246,6 @@ def test_the_course_is_drawn_to_the_end_of_the_lease_in_few_points_that_keep_the
     requests = ((drawn["repeated"] + drawn["for the first time"]) * lengths).sum()
     assert requests == pytest.approx(course.sent.sum())
     assert "per second" in str(recovery.requests(drawn, "x").to_dict()["layer"][0]["encoding"]["y"]["title"])
-
-
-INPUTS = yaml.safe_load(Path(__file__).with_name("inputs.yml").read_text("utf-8"))
 
 
 @pytest.mark.parametrize(("name", "text", "value"), [*INPUTS["written"], *INPUTS["read"]])

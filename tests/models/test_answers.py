@@ -153,6 +153,9 @@ def test_every_usual_dns_result_has_a_throughput_of_its_kind(answers):
         ("resperf", "lower bound", 1),  # a ramp to 5000/s that lost 12 of 29,999
         ("resperf", "maximum throughput", 4),
     ]
+    assert answers("""
+        select round(ratio, 3), verdict from ratios where campaign = 'dnsperf' and loss_goal = usual_goal and ratio > 1
+    """) == [(round(27353.425 / 1804.435, 3), "not testable")]
 
 
 def test_refused_answers_are_no_throughput(answers):
