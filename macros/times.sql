@@ -39,3 +39,12 @@
 {% macro spark__seconds_between(start, finish) -%}
     (unix_micros({{ finish }}) - unix_micros({{ start }})) / 1000000
 {%- endmacro %}
+
+{#- The time that C's asctime() printed, such as `Fri Nov 20 11:46:46 2026`; null for any other text. -#}
+{% macro asctime(text) -%}
+    {{ adapter.dispatch('asctime', 'dropline')("replace(" ~ text ~ ", '  ', ' ')") }}
+{%- endmacro %}
+
+{% macro duckdb__asctime(text) -%} try_strptime({{ text }}, '%a %b %d %H:%M:%S %Y') at time zone 'UTC' {%- endmacro %}
+
+{% macro spark__asctime(text) -%} try_to_timestamp(substr({{ text }}, 5), 'MMM d HH:mm:ss yyyy') {%- endmacro %}

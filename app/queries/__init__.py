@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from dropline.app import wording
 from dropline.app.warehouse import QueryRefused, Warehouse
 
 if TYPE_CHECKING:
@@ -60,8 +61,16 @@ def since_versions(warehouse: Warehouse, loss_goal: str | None) -> tuple[str, li
 
 
 def changed_series(warehouse: Warehouse, loss_goal: str | None) -> list[dict[str, Any]]:
-    """Return the series of runs whose level changed for good, those with most changes first."""
-    return [row for row in ask(warehouse, "trends_series", loss_goal=loss_goal).to_pylist() if row["changes"]]
+    """Return the series whose level changed for good, but with the newest version: `since_versions` has that change."""
+    version = row(warehouse, "versions_known", loss_goal=loss_goal).get("version")
+    found = ask(warehouse, "trends_series", loss_goal=loss_goal).to_pylist()
+    return [each for each in found if each["changes"] and each["changed_with"] != version]
+
+
+def drift(warehouse: Warehouse, pairs: Iterable[Mapping[str, Any]]) -> str:
+    """Return a note on compared pairs that were not measured in turn; empty if all were."""
+    sides = [(pair["configuration_id_a"], pair["configuration_id_b"]) for pair in pairs]
+    return wording.drift(are_in_turn(warehouse, sides).values())
 
 
 def labels(warehouse: Warehouse) -> dict[str, str]:

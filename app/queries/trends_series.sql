@@ -18,6 +18,7 @@ select
     max(place) filter (where is_change) as last_place,
     arg_max(change_ratio, place) filter (where is_change) as last_change,
     arg_max(is_other_session, place) filter (where is_change) as last_is_other_session,
+    arg_max(if(is_version_changed, product_version, ''), place) filter (where is_change) as changed_with,
     arg_max(configuration_id, place) as newest_id
 from trends
 where loss_goal = coalesce($loss_goal, usual_goal)

@@ -6,6 +6,18 @@ trials as (
 
 ),
 
+-- these tell the time of their machine only: it puts runs in order, but no other clock's readings beside them
+local_starts as (
+
+    select
+        run_id,
+        min({{ asctime(json_text('details', 'started_at_local')) }}) as started_at
+    from trials
+    where tool in ('dnsperf', 'queryperf') and started_at is null
+    group by run_id
+
+),
+
 runs as (
 
     select
@@ -42,6 +54,36 @@ runs as (
 
 ),
 
+with_plain_folder as (
+
+    select
+        {{ all_but('runs', 'started_at') }},
+        coalesce(runs.started_at, local_starts.started_at) as started_at,
+        case
+            when runs.unnamed_folder is not null
+                then coalesce(nullif({{ parts_where('runs.unnamed_folder', '/', 'not ' ~ fits(
+                    'part', "'(?i)^(data|logs?|measurements?|out|outputs?|raw|results?|runs?|trials?)$'"
+                ) ) }}, ''), '.')
+        end as plain_folder
+    from runs
+    left join local_starts on runs.run_id = local_starts.run_id
+
+),
+
+-- a folder that only keeps the outputs says nothing of the set-up, unless there are two
+with_folder as (
+
+    select
+        {{ all_but('with_plain_folder', 'unnamed_folder, plain_folder') }},
+        case
+            when min(unnamed_folder) over alike = max(unnamed_folder) over alike then plain_folder
+            else unnamed_folder
+        end as unnamed_folder
+    from with_plain_folder
+    window alike as (partition by campaign, plain_folder)
+
+),
+
 with_method as (
 
     select
@@ -58,7 +100,7 @@ with_method as (
             end,
             options
         ) as method
-    from runs
+    from with_folder
 
 ),
 
