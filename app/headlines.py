@@ -122,10 +122,11 @@ def headline(best: Row, *, alone: bool) -> str:
 
 
 def sustained(best: Row) -> str:
-    """Return the capacity of a set-up, e.g. `at least 12,178 leases/s`."""
+    """Return the capacity of a set-up, e.g. `at least 12,178 leases/s` or `9,000 queries/s at full load`."""
     words = {"≥": "at least ", ">": "more than ", "≤": "at most ", "≈": "about "}
     sign = words.get(wording.figure_sign(*[best[name] for name in wording.FIGURE_COLUMNS]), "")
-    return f"{sign}{wording.rate(best['rate'])} {best['rate_unit']}"
+    load = " at full load" if best["status"] == "saturated" else ""
+    return f"{sign}{wording.rate(best['rate'])} {best['rate_unit']}{load}"
 
 
 def certainty(best: Row) -> str:

@@ -82,8 +82,8 @@ def _summary(scope: Scope, told: Sequence[Row], figures: Sequence[Row], pairs: S
 
 def _answers(figures: Sequence[Row]) -> Iterable[str]:
     """Say what the fastest set-up of each protocol and unit holds, most runs first, as the page Results does."""
-    kinds = grouped(figures, lambda row: f"{row['protocol']} {row['rate_unit']}").values()
-    for known in sorted(kinds, key=lambda rows: -sum(row["runs"] or 0 for row in rows)):
+    kinds = grouped(figures, lambda row: repr((row["protocol"], row["rate_unit"], row["loss_goal"] == "throughput")))
+    for known in sorted(kinds.values(), key=lambda rows: -sum(row["runs"] or 0 for row in rows)):
         newest = [row for row in known if row["is_newest"]]
         rows = newest if newest and len(known) > headlines.MOST_ALIKE else known
         named = [row | {"name": name} for row, name in zip(rows, headlines.names(rows), strict=True)]

@@ -117,10 +117,13 @@ def _places(found: pa.Table) -> NDArray[np.int64]:
 
 
 def _fastest(found: pa.Table) -> pa.Table:
-    """Return the fastest of each protocol and unit; an upper bound may hide any value."""
+    """Return the fastest of each protocol and unit, throughputs apart; an upper bound may hide any value."""
     found = found.filter(pc.is_valid(found["rate"])).filter(pc.field("status") != "exceeded_at_first_step")
     found = found.filter(pc.equal(found["origin"], pc.min(found["origin"]))).sort_by([("rate", "descending")])
-    groups = found.append_column("place", pa.array(np.arange(len(found)))).group_by(["protocol", "rate_unit"])
+    found = found.append_column("is_throughput", pc.equal(found["loss_goal"], "throughput"))
+    groups = found.append_column("place", pa.array(np.arange(len(found)))).group_by(
+        ["protocol", "rate_unit", "is_throughput"]
+    )
     first = groups.aggregate([("place", "min"), ("place", "count")])
     return found.take(first.sort_by([("place_count", "descending"), ("place_min", "ascending")])["place_min"])
 
