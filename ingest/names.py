@@ -65,7 +65,8 @@ _LABELLED: Final = re.compile(rf"(?<![a-z])((?:{_LABELS})[-_=# ]?\d{{1,3}})\.(?=
 _ROMAN: Final = re.compile(rf"(?<![a-z])((?:{_LABELS})[-_=# ]?)(i{{1,3}}|iv|vi{{0,3}}|ix)(?![a-z0-9])", re.IGNORECASE)
 # `01-memfile`, `test2-kea-2.6`
 _ORDERED: Final = re.compile(
-    r"(?:(?:case|exp|experiment|phase|scenario|set-?up|step|test)[-_ ]?)?(\d{1,2})[-_. )]+([^\W\d].*)", re.IGNORECASE
+    r"(?:(?:case|exp|experiment|phase|scenario|set-?up|step|test)[-_ ]?)?(\d{1,2}|[a-z])[-_. )]+([^\W\d].*)",
+    re.IGNORECASE,
 )
 # `run3`, `rep=3-memfile`, `3of9`, `run-3-of-9`, or `Q500-r3`, `r3-memfile` in a folder's name; not `dell-r340`.
 _TOTAL: Final = "[-_ ]?of[-_ ]?[0-9]{1,3}"
@@ -323,9 +324,9 @@ def counts(numbers: Collection[str]) -> bool:
 
 
 def without_order(folders: Iterable[str]) -> dict[str, str]:
-    """Return those of some folders whose first number only orders them, without it: `01-memfile`, `02-mysql`."""
+    """Return those of some folders whose first number or letter only orders them, without it: `01-st`, `02-mt4`."""
     found = {name: match for name in folders if (match := _ORDERED.fullmatch(name))}
-    orders = [match[1] for match in found.values()]
+    orders = [match[1] if match[1].isdigit() else str(ord(match[1].lower()) - 96) for match in found.values()]
     rests = {words_of(match[2]) for match in found.values()}
     is_order = len({*map(int, orders)}) == len(orders) > 1 and counts(orders)
     firsts = {word for words in rests for word in words[:1]}
