@@ -117,15 +117,15 @@ def capacity_range(
     goodput, `low` could lie below the figure. The ends of an interval, `low` and `high`, are estimates, rounded to its
     precision.
     """
-    if kind == "bracket":
-        low, high = passing, exceeding
+    offered = ""
+    if kind == "bracket" and (known(passing) or is_known(exceeding)):  # a throughput has no steps
+        low, high, offered = passing, exceeding, " offered"
     if kind not in RANGES or not is_known(low):
         return "-"
     if not is_known(high):
         return "limit not reached" if low else "runs disagree"
     if kind == "confidence":
         low, high = about(low, low, high), about(high, low, high)
-    offered = " offered" if kind == "bracket" else ""
     return f"{RANGES[kind]} {interval(low, high) if low else f'below {number(high)}'}{offered}"
 
 

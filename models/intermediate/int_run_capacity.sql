@@ -15,7 +15,14 @@ loss_goals as (
 
 throughputs as (
 
-    select * from {{ ref('int_throughputs') }}
+    select
+        run_id,
+        median(throughput) as throughput,
+        -- less than one answer in the period
+        coalesce(1 / max(test_period_s), 1) as least_rate,
+        bool_or(is_unlimited) as is_unlimited
+    from {{ ref('int_throughputs') }}
+    group by run_id
 
 ),
 
@@ -51,7 +58,7 @@ all_capacities as (
         null as first_exceeding_rate,
         null as steps,
         null as last_passing_rate,
-        throughput as rate,
+        nullif(throughput, 0) as rate,
         null as last_passing_loss,
         null as is_last_passing_limited,
         null as first_exceeding_loss,
@@ -59,12 +66,16 @@ all_capacities as (
         false as dips_back,
         null as loss_before_dip,
         false as is_disturbed,
-        case when is_unlimited then 'never_exceeded' else 'saturated' end as status,
-        null as bracket_low,
-        null as bracket_high,
+        case
+            when throughput = 0 then 'exceeded_at_first_step'
+            when is_unlimited then 'never_exceeded'
+            else 'saturated'
+        end as status,
+        throughput as bracket_low,
+        case when throughput = 0 then least_rate when not is_unlimited then throughput end as bracket_high,
         throughput as crossing_low,
-        case when not is_unlimited then throughput end as crossing_high,
-        case when not is_unlimited then throughput end as rate_interpolated
+        case when throughput = 0 then least_rate when not is_unlimited then throughput end as crossing_high,
+        case when not is_unlimited then nullif(throughput, 0) end as rate_interpolated
     from throughputs
 
 )

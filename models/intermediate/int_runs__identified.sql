@@ -61,7 +61,7 @@ with_plain_folder as (
         coalesce(runs.started_at, local_starts.started_at) as started_at,
         case
             when runs.unnamed_folder is not null
-                then coalesce(nullif({{ parts_where('runs.unnamed_folder', '/', 'not ' ~ fits(
+                then nullif(nullif({{ parts_where('runs.unnamed_folder', '/', 'not ' ~ fits(
                     'part', "'(?i)^(data|logs?|measurements?|out|outputs?|raw|results?|runs?|trials?)$'"
                 ) ) }}, ''), '.')
         end as plain_folder
@@ -76,11 +76,12 @@ with_folder as (
     select
         {{ all_but('with_plain_folder', 'unnamed_folder, plain_folder') }},
         case
-            when min(unnamed_folder) over alike = max(unnamed_folder) over alike then plain_folder
+            when min(coalesce(unnamed_folder, '.')) over alike = max(coalesce(unnamed_folder, '.')) over alike
+                then plain_folder
             else unnamed_folder
         end as unnamed_folder
     from with_plain_folder
-    window alike as (partition by campaign, plain_folder)
+    window alike as (partition by campaign, {{ configuration_columns() }}, plain_folder)
 
 ),
 

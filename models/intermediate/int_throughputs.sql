@@ -17,7 +17,7 @@ trials as (
         and duplicate_of is null
         and completed
         and (offered_rate is null or is_held_back)
-        and received > 0
+        and (received > 0 or sent > 0)
 
 ),
 
@@ -26,9 +26,12 @@ with_throughput as (
     select
         run_id,
         trial_id,
+        offered_rate,
+        test_period_s,
         -- all tools count answers of any code, and two of them queries without one
         least(
-            computed_rate * coalesce(successful_ratio / nullif(answered_ratio, 0), 1),
+            case when received = 0 then 0 else computed_rate end
+            * coalesce(successful_ratio / nullif(answered_ratio, 0), 1),
             successes_of_ramp
         )
         * case when tool in ('dnspyre', 'dnstrace') then coalesce(answered_ratio, 1) else 1 end as throughput,
@@ -52,23 +55,28 @@ with_throughput as (
 
 ),
 
-fastest as (
+-- a server that a disturbance held back at a lower rate was not loaded
+loaded as (
 
     select * from with_throughput
     where throughput is not null
-    qualify row_number() over (partition by run_id order by throughput desc, trial_id asc) = 1
+    qualify coalesce(offered_rate >= max(throughput) over (partition by run_id), true)
 
 ),
 
--- a lower bound tells nothing beside runs that show a limit
+-- a lower bound tells nothing beside higher throughputs that show a limit
 telling as (
 
-    select fastest.*
-    from fastest
-    inner join runs on fastest.run_id = runs.run_id
+    select loaded.*
+    from loaded
+    inner join runs on loaded.run_id = runs.run_id
     qualify
-        not fastest.is_unlimited
-        or bool_and(fastest.is_unlimited) over (partition by runs.configuration_id)
+        not loaded.is_unlimited
+        or loaded.throughput > coalesce(
+            max(case when not loaded.is_unlimited then loaded.throughput end)
+                over (partition by runs.configuration_id),
+            -1
+        )
 
 )
 

@@ -12,6 +12,12 @@ run_capacity as (
 
 ),
 
+campaigns as (
+
+    select * from {{ ref('stg_campaigns') }}
+
+),
+
 hosts as (
 
     select * from {{ ref('stg_hosts') }}
@@ -33,10 +39,13 @@ rated_runs as (
         run_capacity.bracket_high,
         run_capacity.status,
         run_capacity.is_disturbed,
-        hosts.kernel
+        hosts.kernel,
+        coalesce(runs.started_at, cast(campaigns.started_on as timestamp)) as known_time,
+        regexp_extract(concat_ws(' ', runs.campaign, runs.unnamed_folder), '({{ day_in_names() }})', 1) as named_day
     from runs
     inner join run_capacity on runs.run_id = run_capacity.run_id
     left join hosts on runs.host_id = hosts.host_id
+    left join campaigns on runs.campaign = campaigns.campaign
 
 ),
 
@@ -77,9 +86,9 @@ placed as (
     from points
     window in_time as (
         partition by series_id
-        -- without times 9.9 comes before 9.10
+        -- without times a date in names, then the version tells the order: 9.9 is before 9.10
         order by
-            started_at nulls first, campaign, unnamed_folder, length(product_version), product_version,
+            known_time nulls first, named_day, {{ version_order('product_version') }}, campaign, unnamed_folder,
             configuration_id, repetition nulls first, run_id
     )
 
@@ -120,7 +129,7 @@ with_changes as (
 select
     {{ all_but(
         'with_changes',
-        'is_disturbed, backend_version, packet_queue_size, tool_version, unnamed_folder, undated_folder, options, repetition, '
+        'is_disturbed, known_time, named_day, backend_version, packet_queue_size, tool_version, unnamed_folder, undated_folder, options, repetition, '
         ~ 'drop_time_s, host_id, server_config_id, ended_at, trials, steps, lowest_offered_rate, highest_offered_rate, '
         ~ 'highest_achieved_rate, shortest_period_s, usual_period_s, requests, method, kernel, version_before, host_before, '
         ~ 'kernel_before, server_config_before, backend_version_before, queue_before, tool_version_before, '

@@ -16,7 +16,6 @@ runs as (
 run_capacity as (
 
     select * from {{ ref('int_run_capacity') }}
-    where loss_goal = 'permille'
 
 ),
 
@@ -45,6 +44,7 @@ seen as (
     inner join run_capacity
         on trials.run_id = run_capacity.run_id
             and trials.offered_rate = run_capacity.last_passing_rate
+            and run_capacity.loss_goal = 'permille'
     union all
     select
         trials.*,
@@ -71,10 +71,11 @@ rates as (
 
     select
         runs.configuration_id,
-        min(throughputs.throughput) as lowest_throughput,
-        max(throughputs.throughput) as highest_throughput
-    from throughputs
-    inner join runs on throughputs.run_id = runs.run_id
+        min(coalesce(run_capacity.rate, 0)) as lowest_throughput,
+        max(coalesce(run_capacity.rate, 0)) as highest_throughput
+    from run_capacity
+    inner join runs on run_capacity.run_id = runs.run_id
+    where run_capacity.loss_goal = 'throughput'
     group by runs.configuration_id
 
 ),

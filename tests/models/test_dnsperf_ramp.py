@@ -48,11 +48,14 @@ def test_a_closed_loop_that_its_server_throttles_ends_the_ramp(powerdns):
 
 
 def test_the_sustained_rate_and_the_throughput_stand_apart(powerdns):
-    """At 1000/s one of two runs was held back, so that 499.97 and 998.73/s were sustained; up to 2798/s came back."""
+    """At 1000/s one of two runs was held back, so that 499.97 and 998.73/s were sustained.
+
+    At 3000, 4000 and 6000/s, more than ever came back, the medians of the runs are 2236.04 and 2392.65/s.
+    """
     assert powerdns(
         """select kind, round(rate), transport from queries_per_second
         where campaign = 'powerdns-ramp' and backend = 'mysql' order by all"""
-    ) == [("maximum throughput", 2646, "UDP"), ("sustained", 749, "UDP")]
+    ) == [("maximum throughput", 2314, "UDP"), ("sustained", 749, "UDP")]
 
 
 def test_every_run_has_its_backend_and_repetition(powerdns):
