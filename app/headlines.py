@@ -140,6 +140,8 @@ def certainty(best: Row) -> str:
     if not wording.is_known(high):
         if best["status"] == "generator_limited":
             return f"The load stayed below what was asked for ({runs}): check whether the generator was the limit."
+        if _is_throughput(best):
+            return f"Nothing showed its limit ({runs}): offer more."
         return f"A ramp ended below the limit ({runs}): offer a higher rate to find it."
     reach = (high - low) / 2 / best["rate"]
     estimates = [wording.about(end, low, high) for end in (low, high)]
@@ -238,11 +240,23 @@ def _crowded(row: Row) -> str:
     return f" on {wording.plural(int(cpus), 'CPU')}" if known and count > cpus else ""
 
 
+def none_holds(rows: Sequence[Row]) -> str:
+    """Return that no set-up of a kind has a capacity."""
+    what = "answers in all runs" if _is_throughput(rows[0]) else "passes its first step"
+    return f"{wording.known(rows[0]['protocol']) or rows[0]['rate_unit']}: no set-up {what}"
+
+
+def _is_throughput(row: Row) -> bool:
+    return row.get("loss_goal") == "throughput"
+
+
 def at_first_step(rows: Sequence[Row]) -> str:
     """Return how many set-ups lost too much at their first step, with the most common cause; empty if none did."""
     failed = [row for row in rows if row["status"] == "exceeded_at_first_step"]
     if not failed:
         return ""
+    if _is_throughput(failed[0]):
+        return f"{wording.plural(len(failed), 'set-up')} answered nothing as expected in some run."
     found = Counter(cause for row in failed for cause in row["findings"] if cause in wording.CAUSES)
     why = wording.CAUSES[found.most_common(1)[0][0]] if found else "start the ramp lower"
     return f"{wording.plural(len(failed), 'set-up')} already lost too much at the first step: {why}."

@@ -91,7 +91,7 @@ def _answers(figures: Sequence[Row]) -> Iterable[str]:
         if best := headlines.fastest(named):
             yield f"{headlines.headline(best, alone=len(rows) == 1)}. {headlines.certainty(best)} {failed}".strip()
         else:
-            yield f"{rows[0]['protocol'] or rows[0]['rate_unit']}: no set-up passes its first step. {failed}"
+            yield f"{headlines.none_holds(rows)}. {failed}"
 
 
 def _method(scope: Scope, figures: Sequence[Row]) -> Section:

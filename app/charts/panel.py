@@ -93,8 +93,8 @@ def told(rows: pd.DataFrame) -> str:
     own = rows[rows["origin"] == "measured"]
     kinds = set(own.dropna(subset=["ci_low", "ci_high"])["interval_kind"])
     marks = {
-        "bar: the last step that passed": (own["rate"].notna() & (own["status"] != "saturated")).any(),
-        "bar: the throughput": (own["status"] == "saturated").any(),
+        "bar: the last step that passed": (own["rate"].notna() & (own["loss_goal"] != "throughput")).any(),
+        "bar: the throughput": (own["loss_goal"] == "throughput").any(),
         "line: 95 % interval": "confidence" in kinds,
         "light: bracket": "bracket" in kinds,
         "diamond: published": len(own) < len(rows),

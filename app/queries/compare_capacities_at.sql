@@ -3,6 +3,7 @@
 select
     configurations.* exclude (configurations.runs, configurations.trials, configurations.rate_unit),
     capacities.rate_unit,
+    'own limit' as loss_goal,
     capacities.runs,
     capacities.rate,
     capacities.rate_at_most,

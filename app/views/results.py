@@ -179,8 +179,7 @@ def _panel(rows: Sequence[headlines.Row], known: int, kind: tuple[str, ...], com
     _, protocol, unit, place = kind
     drawn = [row | {"name": name} for row, name in zip(rows, headlines.names(rows), strict=True)]
     best = headlines.fastest(drawn)
-    heading = f"{protocol or unit}: no set-up passes its first step"
-    lead, certainty = "", headlines.at_first_step(drawn)
+    heading, lead, certainty = headlines.none_holds(drawn), "", headlines.at_first_step(drawn)
     if best is not None:
         heading = headlines.headline(best, alone=len(drawn) == 1)
         measured = f" Measured on {best['testbed']}." if wording.is_known(best["testbed"]) else ""
