@@ -61,10 +61,11 @@ def since_versions(warehouse: Warehouse, loss_goal: str | None) -> tuple[str, li
 
 
 def changed_series(warehouse: Warehouse, loss_goal: str | None) -> list[dict[str, Any]]:
-    """Return the series whose level changed for good, but with the newest version: `since_versions` has that change."""
+    """Return the series whose level changed for good, but for those changes that `since_versions` tells."""
     version = row(warehouse, "versions_known", loss_goal=loss_goal).get("version")
+    told = {(pair["configuration_id_a"], version) for pair in since_versions(warehouse, loss_goal)[1]}
     found = ask(warehouse, "trends_series", loss_goal=loss_goal).to_pylist()
-    return [each for each in found if each["changes"] and each["changed_with"] != version]
+    return [each for each in found if each["changes"] and (each["newest_id"], each["changed_with"]) not in told]
 
 
 def drift(warehouse: Warehouse, pairs: Iterable[Mapping[str, Any]]) -> str:

@@ -19,7 +19,7 @@ throughputs as (
         run_id,
         median(throughput) as throughput,
         -- less than one answer in the period
-        coalesce(1 / max(test_period_s), 1) as least_rate,
+        coalesce(1 / nullif(max(test_period_s), 0), 1) as least_rate,
         bool_or(is_unlimited) as is_unlimited
     from {{ ref('int_throughputs') }}
     group by run_id
