@@ -30,7 +30,7 @@ _APART: Final = ("scenario", "product_version", "campaign", "testbed", "tool", "
 COLUMNS: Final = (
     *(*_MAIN, *_MORE, "protocol", "threads", "cpus", "origin", "rate", "rate_unit"),
     *("ci_low", "ci_high", "interval_kind", "last_passing_rate", "first_exceeding_rate"),
-    *("status", "qualifier", "runs", "configuration_id"),
+    *("loss_goal", "status", "qualifier", "runs", "configuration_id"),
 )
 
 

@@ -96,7 +96,11 @@ order by
     baseline.is_newest and treatment.is_newest desc,
     pairs.is_decided desc nulls last,
     least(baseline.runs, treatment.runs) >= 2 desc,
-    round(abs(ln(treatment.rate_interpolated / baseline.rate_interpolated)), 9) desc nulls last,
+    -- of one without a figure the bound
+    round(abs(ln(
+        coalesce(treatment.rate_interpolated, treatment.rate_at_most)
+        / coalesce(baseline.rate_interpolated, baseline.rate_at_most)
+    )), 9) desc nulls last,
     treatment.rate desc,
     pairs.treatment_id asc,
     pairs.baseline_id asc
