@@ -140,7 +140,7 @@ def certainty(best: Row) -> str:
     if not wording.is_known(high):
         if best["status"] == "generator_limited":
             return f"The load stayed below what was asked for ({runs}): check whether the generator was the limit."
-        if _is_throughput(best):
+        if is_throughput(best):
             return f"Nothing showed its limit ({runs}): offer more."
         return f"A ramp ended below the limit ({runs}): offer a higher rate to find it."
     reach = (high - low) / 2 / best["rate"]
@@ -242,11 +242,12 @@ def _crowded(row: Row) -> str:
 
 def none_holds(rows: Sequence[Row]) -> str:
     """Return that no set-up of a kind has a capacity."""
-    what = "answers in all runs" if _is_throughput(rows[0]) else "passes its first step"
+    what = "answers in all runs" if is_throughput(rows[0]) else "passes its first step"
     return f"{wording.known(rows[0]['protocol']) or rows[0]['rate_unit']}: no set-up {what}"
 
 
-def _is_throughput(row: Row) -> bool:
+def is_throughput(row: Row) -> bool:
+    """Return whether a capacity is that of a load without a set rate."""
     return row.get("loss_goal") == "throughput"
 
 
@@ -255,7 +256,7 @@ def at_first_step(rows: Sequence[Row]) -> str:
     failed = [row for row in rows if row["status"] == "exceeded_at_first_step"]
     if not failed:
         return ""
-    if _is_throughput(failed[0]):
+    if is_throughput(failed[0]):
         return f"{wording.plural(len(failed), 'set-up')} answered nothing as expected in some run."
     found = Counter(cause for row in failed for cause in row["findings"] if cause in wording.CAUSES)
     why = wording.CAUSES[found.most_common(1)[0][0]] if found else "start the ramp lower"

@@ -150,7 +150,7 @@ def choose_many(
 
 
 def choose_goal(warehouse: Warehouse, key: str = "goal") -> str | None:
-    """Return the loss goal that the visitor chose; None, the default, means each unit's usual goal."""
+    """Return the loss goal that the visitor chose; None, the default, means the usual goal of each set-up."""
     known = loss_goals(warehouse)
     dhcp, other = (loss_goals(warehouse, [unit])[0]["loss_limit"] for unit in ("leases/s", "queries/s"))
     columns = ("loss_goal", "loss_limit", "loss_basis")

@@ -23,9 +23,6 @@
 {#- A text with `#` for each number and hash. -#}
 {% macro with_any_number(text) -%} {{ replaced(text, '[0-9a-f]{7,40}|[0-9]+', '#') }} {%- endmacro %}
 
-{#- A date in a name, as a regular expression. -#}
-{% macro day_in_names() -%} (19|20)[0-9]{2}[-_.]?[01][0-9][-_.]?[0-3][0-9] {%- endmacro %}
-
 {#- What puts versions in order: their first three numbers, then their text. -#}
 {% macro version_order(version) -%}
     {% for before in ['', '[0-9]+[.]', '[0-9]+[.][0-9]+[.]'] -%}
@@ -36,7 +33,7 @@
 
 {#- A folder's name without the date of a nightly one, which is time and no part of the set-up. -#}
 {% macro undated(folder) -%}
-    {%- set day = day_in_names() -%}
+    {%- set day = '(19|20)[0-9]{2}[-_.]?[01][0-9][-_.]?[0-3][0-9]' -%}
     {%- set time = '([T_-][0-2][0-9][-_.:]?[0-5][0-9]([-_.:]?[0-5][0-9])?Z?)?' -%}
     {{ replaced(folder, '^' ~ day ~ time ~ '/|/?' ~ day ~ time, '') }}
 {%- endmacro %}

@@ -102,7 +102,7 @@ def parsed(condition: str) -> float:
 def judge(ask: Ask, baseline: str, candidate: str | None, drop: float, goal: str | None) -> list[Judged]:
     """Compare every configuration of the candidate with the same one of the baseline; raise CannotTell.
 
-    Both are versions or campaigns; the default candidate was measured last, the default goal is the unit's usual one.
+    Both are versions or campaigns; the default candidate was measured last, the default goal is the usual one of each.
     """
     _require(ask, goal)
     candidate = candidate or newest(ask, baseline)

@@ -14,7 +14,7 @@ MARKS: Final = {"warn": " ⚠", "suspect": " ✖"}
 
 
 def figures(scope: Scope) -> list[Row]:
-    """Return one capacity per configuration, at its unit's usual loss goal if available, with `sign` and `shown`."""
+    """Return one capacity per configuration, at its usual loss goal if available, with `sign` and `shown`."""
     headline = printable(queries.ask(scope.warehouse, "capacities", configuration_ids=scope.ids, loss_goal=None))
     lacking = scope.labels.keys() - {row["configuration_id"] for row in headline}
     other_rates = printable(queries.ask(scope.warehouse, "other_rates"))

@@ -106,7 +106,8 @@ def between_versions(scope: Scope) -> Iterable[Block]:
 
 def changed_levels(scope: Scope) -> list[str]:
     """Say which series end at another level than they began, if their newest result is in the report."""
-    own = [each for each in queries.changed_series(scope.warehouse, None) if each["newest_id"] in scope.ids]
+    _, pairs = queries.since_versions(scope.warehouse, None)
+    own = [each for each in queries.changed_series(scope.warehouse, None, pairs) if each["newest_id"] in scope.ids]
     return [f"{headlines.changed_level(each)}." for each in own[: headlines.MOST_CHANGED]]
 
 

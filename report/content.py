@@ -82,7 +82,7 @@ def _summary(scope: Scope, told: Sequence[Row], figures: Sequence[Row], pairs: S
 
 def _answers(figures: Sequence[Row]) -> Iterable[str]:
     """Say what the fastest set-up of each protocol and unit holds, most runs first, as the page Results does."""
-    kinds = grouped(figures, lambda row: repr((row["protocol"], row["rate_unit"], row["loss_goal"] == "throughput")))
+    kinds = grouped(figures, lambda row: repr((row["protocol"], row["rate_unit"], headlines.is_throughput(row))))
     for known in sorted(kinds.values(), key=lambda rows: -sum(row["runs"] or 0 for row in rows)):
         newest = [row for row in known if row["is_newest"]]
         rows = newest if newest and len(known) > headlines.MOST_ALIKE else known

@@ -57,13 +57,15 @@ def since_versions(warehouse: Warehouse, loss_goal: str | None) -> tuple[str, li
     if not (known := row(warehouse, "versions_known", loss_goal=loss_goal)):
         return "", []
     pairs = ask(warehouse, "compare_verdicts", {"pairs": "versions_pairs"}, **known, loss_goal=loss_goal)
-    return f"{known['product']} {known['version']} against {known['previous_version']}", pairs.to_pylist()
+    title = f"{known['product']} {known['version']} against {known['previous_version']}"
+    return title, [pair | {"version": known["version"]} for pair in pairs.to_pylist()]
 
 
-def changed_series(warehouse: Warehouse, loss_goal: str | None) -> list[dict[str, Any]]:
-    """Return the series whose level changed for good, but for those changes that `since_versions` tells."""
-    version = row(warehouse, "versions_known", loss_goal=loss_goal).get("version")
-    told = {(pair["configuration_id_a"], version) for pair in since_versions(warehouse, loss_goal)[1]}
+def changed_series(
+    warehouse: Warehouse, loss_goal: str | None, versions: Iterable[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the series whose level changed for good, but for the changes that the pairs of `since_versions` tell."""
+    told = {(pair["configuration_id_a"], pair["version"]) for pair in versions}
     found = ask(warehouse, "trends_series", loss_goal=loss_goal).to_pylist()
     return [each for each in found if each["changes"] and (each["newest_id"], each["changed_with"]) not in told]
 

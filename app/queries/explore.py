@@ -73,7 +73,7 @@ class Configurations:
     """
 
     def __init__(self, warehouse: Warehouse, loss_goal: str | None) -> None:
-        """Read them; None is the usual goal of each unit."""
+        """Read them; None is the usual goal of each."""
         self._known = ask(warehouse, "explore_configurations", loss_goal=loss_goal).combine_chunks()
         self._facets = {facet: _Facet.of(self._known[_COLUMNS.get(facet, facet)]) for facet in FACETS}
         counts = {facet: each.counts() for facet, each in self._facets.items()}

@@ -1,4 +1,4 @@
--- Each configuration at the loss goal of the page, or the usual one of its unit. Published figures of other units than
+-- Each configuration at the loss goal of the page, or its usual one. Published figures of other units than
 -- those of DHCP seldom say theirs. Only figures of one `place` compare: the machines, the frames of frames/s, and
 -- whether it is a throughput.
 with

@@ -1,4 +1,4 @@
--- The effect of threads and HA at the loss goal of the page, or the usual one of each unit: the pairs of configurations
+-- The effect of threads and HA at the loss goal of the page, or the usual one of each: the pairs of configurations
 -- that differ in only one of them.
 with
 

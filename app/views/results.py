@@ -268,7 +268,7 @@ def _version_changes(warehouse: Warehouse, goal: str | None) -> None:
         if drift := queries.drift(warehouse, pairs):
             st.caption(drift)
         st.page_link("views/versions.py", label="Set-up by set-up", icon=":material/compare_arrows:")
-    changed = queries.changed_series(warehouse, goal)
+    changed = queries.changed_series(warehouse, goal, pairs)
     for series in changed[: headlines.MOST_CHANGED]:
         links.to_trend(warehouse, goal, series["series_id"], wording.plain(headlines.changed_level(series)))
     if more := changed[headlines.MOST_CHANGED :]:

@@ -26,6 +26,15 @@ throughputs as (
 
 ),
 
+bounded_throughputs as (
+
+    select
+        *,
+        case when throughput = 0 then least_rate when not is_unlimited then throughput end as upper_end
+    from throughputs
+
+),
+
 judged_steps as (
 
     select
@@ -72,11 +81,11 @@ all_capacities as (
             else 'saturated'
         end as status,
         throughput as bracket_low,
-        case when throughput = 0 then least_rate when not is_unlimited then throughput end as bracket_high,
+        upper_end as bracket_high,
         throughput as crossing_low,
-        case when throughput = 0 then least_rate when not is_unlimited then throughput end as crossing_high,
-        case when not is_unlimited then nullif(throughput, 0) end as rate_interpolated
-    from throughputs
+        upper_end as crossing_high,
+        case when throughput > 0 then upper_end end as rate_interpolated
+    from bounded_throughputs
 
 )
 

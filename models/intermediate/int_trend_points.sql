@@ -41,7 +41,7 @@ rated_runs as (
         run_capacity.is_disturbed,
         hosts.kernel,
         coalesce(runs.started_at, cast(campaigns.started_on as timestamp)) as known_time,
-        regexp_extract(concat_ws(' ', runs.campaign, runs.unnamed_folder), '({{ day_in_names() }})', 1) as named_day
+        {{ time_in("concat_ws('/', runs.campaign, runs.unnamed_folder)") }} as named_time
     from runs
     inner join run_capacity on runs.run_id = run_capacity.run_id
     left join hosts on runs.host_id = hosts.host_id
@@ -88,8 +88,8 @@ placed as (
         partition by series_id
         -- without times a date in names, then the version tells the order: 9.9 is before 9.10
         order by
-            known_time nulls first, named_day, {{ version_order('product_version') }}, campaign, unnamed_folder,
-            configuration_id, repetition nulls first, run_id
+            known_time nulls first, named_time nulls first, {{ version_order('product_version') }},
+            campaign, unnamed_folder, configuration_id, repetition nulls first, run_id
     )
 
 ),
@@ -129,7 +129,7 @@ with_changes as (
 select
     {{ all_but(
         'with_changes',
-        'is_disturbed, known_time, named_day, backend_version, packet_queue_size, tool_version, unnamed_folder, undated_folder, options, repetition, '
+        'is_disturbed, known_time, named_time, backend_version, packet_queue_size, tool_version, unnamed_folder, undated_folder, options, repetition, '
         ~ 'drop_time_s, host_id, server_config_id, ended_at, trials, steps, lowest_offered_rate, highest_offered_rate, '
         ~ 'highest_achieved_rate, shortest_period_s, usual_period_s, requests, method, kernel, version_before, host_before, '
         ~ 'kernel_before, server_config_before, backend_version_before, queue_before, tool_version_before, '
