@@ -673,12 +673,13 @@ def gate(
 
     For example: dropline gate --baseline 2.7.4 --fail-if "slower by 3 %" --junit gate.xml
     """
+    from dropline.app import queries
     from dropline.app.warehouse import Warehouse
     from dropline.measure import gate as judging
 
     try:
         drop = judging.parsed(fail_if)
-        ask = Warehouse.open(context.obj.warehouse).query
+        ask = partial(queries.own, Warehouse.open(context.obj.warehouse))
         if self_test:
             typer.echo(judging.self_test(ask, baseline, drop, goal))
             return

@@ -144,7 +144,7 @@ def widening(correlation: float | None) -> float:
 
 def factor_interval(low: float | None, high: float | None) -> str:
     """Return the 95 % confidence interval of a ratio, `≤ 0.93` if it is open; a dash without repetitions."""
-    ends = [f"{end:.3g}" if is_known(end) else "" for end in (low, high)]
+    ends = [factor(end) if is_known(end) else "" for end in (low, high)]
     return " to ".join(ends) if all(ends) else f"≥ {ends[0]}" if ends[0] else f"≤ {ends[1]}" if ends[1] else "-"
 
 
@@ -232,8 +232,8 @@ def span(low: float, high: float) -> str:
 
 
 def factor(value: float) -> str:
-    """Format a ratio: three digits, never in scientific notation."""
-    return f"{value:,.0f}" if value >= 999.5 else f"{value:.3g}"
+    """Format a ratio: three digits, at least a thousandth unless zero, never in scientific notation."""
+    return f"{value:,.0f}" if value >= 999.5 else f"{max(value, 0.001) if value else 0:.3g}"
 
 
 def run_label(run: Mapping[str, Any]) -> str:

@@ -123,7 +123,7 @@ def judge(ask: Ask, baseline: str, candidate: str | None, drop: float, goal: str
         judged_at = f"the loss goal {goal!r}" if goal else "the usual loss goal"
         raise CannotTell(
             f"no configuration of {candidate!r} was also measured in {baseline!r} at {judged_at}: both must have "
-            "the same backend, threads, testbed, generator and options"
+            "the same backend, threads, testbed, generator and options, and either set rates or `--goal throughput`"
         )
     return [Judged(pair, verdict := pair.verdict(drop), _sentence(pair, verdict, drop)) for pair in pairs]
 

@@ -31,7 +31,7 @@ class Scope:
         """Return the rows of queries/<name>.sql, which uses `$campaigns` or `$ids`."""
         sql = (_QUERIES / f"{name}.sql").read_text("utf-8")
         known = {"campaigns": self.campaigns, "ids": [*self.ids, ""]}
-        return printable(self.warehouse.query(sql, {name: some for name, some in known.items() if f"${name}" in sql}))
+        return printable(queries.own(self.warehouse, sql, known))
 
     def tables(self, caption: str, name: str) -> tuple[Table, ...]:
         """Return the table of the rows of queries/<name>.sql, if any; its column `configuration` holds ids."""

@@ -38,8 +38,11 @@ def ask(warehouse: Warehouse, name: str, given: Mapping[str, str] | None = None,
     It may read other tables than those of the warehouse, `given` as for `text`. The parameter `most` is MOST_ROWS
     unless given. Raises QueryRefused if the warehouse lacks what the query reads.
     """
-    sql = text(name, **given or {})
-    known = {"most": MOST_ROWS, **parameters}
+    return own(warehouse, text(name, **given or {}), {"most": MOST_ROWS, **parameters})
+
+
+def own(warehouse: Warehouse, sql: str, known: Mapping[str, Any] = {}) -> pa.Table:
+    """Answer a query of Dropline's own that uses some `known` parameters; QueryRefused advises to build again."""
     try:
         return warehouse.query(sql, {each: known[each] for each in _PARAMETER.findall(sql)})
     except QueryRefused as error:

@@ -2,6 +2,7 @@
 
 from xml.etree import ElementTree
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -101,8 +102,13 @@ def test_the_command_line_gives_markdown_junit_and_an_exit_code(home, tmp_path):
     suite = ElementTree.parse(tmp_path / "gate.xml").getroot()  # noqa: S314 - our own
     assert (suite.get("tests"), suite.get("failures"), len(suite.findall("testcase/failure"))) == ("1", "1", 1)
     unknown = "no version and no campaign called '1.0.0' was measured"
-    for asked, refusal in ((["1.0.0"], unknown), (itself, "'2.7.6' cannot be compared with itself")):
-        refused = dropline("gate", "--baseline", *asked, home=home.root)
+    duckdb.connect(tmp_path / "warehouse.duckdb").execute("create table loss_goals as select 'isc' as loss_goal")
+    for root, asked, refusal in (
+        (home.root, ["1.0.0"], unknown),
+        (home.root, itself, "'2.7.6' cannot be compared with itself"),
+        (tmp_path, itself, "If an earlier version of Dropline built this warehouse, type `dropline build`."),
+    ):
+        refused = dropline("gate", "--baseline", *asked, home=root)
         assert (refused.code, refusal in refused.stderr) == (2, True)
 
 
