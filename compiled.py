@@ -100,17 +100,14 @@ def record(project: Path, places: Places, told: Iterable[tuple[str, str]], resul
 
 def _kept(project: Path, places: Places, digest: str) -> list[Node]:
     for file in (places.work / NAME, project / NAME):
-        if file.exists() and (kept := json.loads(file.read_bytes()))["digest"] == digest:
-            return [_placed(Node(*node), project, places) for node in kept["nodes"]]
+        if not file.exists():
+            continue
+        text = file.read_text("utf-8")
+        for token, path in (("@lake@", places.lake), ("@quality@", places.quality), ("@project@", project)):
+            text = text.replace(token, json.dumps(_inside(path))[1:-1])
+        if (kept := json.loads(text))["digest"] == digest:
+            return [Node(*node) for node in kept["nodes"]]
     return []
-
-
-def _placed(node: Node, project: Path, places: Places) -> Node:
-    """Return a node with the paths of this build in its statements."""
-    statements = node.statements
-    for token, path in (("@lake@", places.lake), ("@quality@", places.quality), ("@project@", project)):
-        statements = [statement.replace(token, _inside(path)) for statement in statements]
-    return node._replace(statements=statements)
 
 
 def _leading(nodes: Sequence[Node], *models: str) -> list[Node]:

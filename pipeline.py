@@ -16,10 +16,9 @@ import duckdb
 
 from dropline import compiled, publication, transform
 from dropline.errors import DroplineError
-from dropline.expectations import Finding, check_lake, check_marts
 from dropline.expectations.catalogue import reason_of
-from dropline.expectations.gate import mark
-from dropline.expectations.suite import sql
+from dropline.expectations.gate import check_lake, check_marts, mark
+from dropline.expectations.suite import Finding, sql
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import counted
 from dropline.ingest.verification import damaged
@@ -67,7 +66,6 @@ class CheckReport:
 
     lake: tuple[Finding, ...]
     marts: tuple[Finding, ...] | None
-    seconds: dict[str, float]
 
     @property
     def passed(self) -> bool:
@@ -118,20 +116,17 @@ def check(home: Home, *, progress: Progress = unseen) -> CheckReport:
     """Check lake and published warehouse against all expectations, without a build; raise if they are unreadable."""
     from dropline.expectations import validation
 
-    seconds: dict[str, float] = {}
-    phase, places = partial(_phase, say=progress, seconds=seconds), (home.lake, home.quality)
+    places = home.lake, home.quality
     with publication.alone(home, progress), Lake(home.lake).reading():
         try:
             Lake.create(home.lake).lay_out(_places(home).lake)
-            with phase("lake gate"):
-                lake = tuple(check_lake(*places, progress=progress, judge=validation.failed))
+            lake = tuple(check_lake(*places, progress=progress, judge=validation.failed))
             marts = None
             if home.warehouse.exists():
-                with phase("marts gate"):
-                    marts = tuple(check_marts(home.warehouse, *places, progress=progress, judge=validation.failed))
+                marts = tuple(check_marts(home.warehouse, *places, progress=progress, judge=validation.failed))
         except (duckdb.Error, OSError) as error:
             raise DroplineError(f"The check stopped: {error}") from error
-    return CheckReport(lake, marts, seconds)
+    return CheckReport(lake, marts)
 
 
 def _places(home: Home) -> Places:

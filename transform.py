@@ -115,16 +115,14 @@ def _telling_of_interrupts() -> Iterator[Callable[[], bool]]:
 
 @contextmanager
 def _environment(values: dict[str, str]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in values}
+    before = os.environ.copy()
     os.environ.update(values)
     try:
         with chdir("."):  # dbt changes it
             yield
     finally:
-        for name, value in before.items():
-            os.environ.pop(name)
-            if value is not None:
-                os.environ[name] = value
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def _explain(result: Any, places: Places, shown_rows: int) -> str:

@@ -1,6 +1,7 @@
 """The data dictionary, docs/reference/data-dictionary.md, generated from the models' descriptions."""
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,13 +34,12 @@ def _published_seeds() -> list[dict[str, Any]]:
 
 
 def _described(file: Path) -> dict[str, Any]:
-    docs = dict(_DOC.findall((ROOT / "models" / "columns.md").read_text("utf-8")))
-    return dict(yaml.safe_load(_DOC_CALL.sub(lambda call: _quoted(docs[call[1]]), file.read_text("utf-8"))))
+    return dict(yaml.safe_load(file.read_text("utf-8")))
 
 
-def _quoted(text: str) -> str:
-    """Return `text` for the inside of a double-quoted YAML scalar, in which the calls of doc() stand."""
-    return _one_line(text).replace("\\", "\\\\").replace('"', '\\"')
+@cache
+def _docs() -> dict[str, str]:
+    return dict(_DOC.findall((ROOT / "models" / "columns.md").read_text("utf-8")))
 
 
 def _grain(description: str) -> str:
@@ -56,7 +56,7 @@ def _rules(column: dict[str, Any]) -> list[str]:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join(_DOC_CALL.sub(lambda call: _docs()[call[1]], text).split())
 
 
 if __name__ == "__main__":

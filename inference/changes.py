@@ -147,20 +147,11 @@ def trend(
 
     Args:
         values: Shape (n,), one finite figure per run in the order of time, in any unit. Fewer than four show nothing.
-        alpha: Chance of any false alarm in a whole series of clean normal noise, 0.001 to 0.2.
+        alpha: Chance of any false alarm in a whole series of clean normal noise, one within ALPHAS.
         brackets: Of the same runs, where they are ramps; without them all are taken to be measured alike.
         sessions: Shape (n,), a name for what each run was measured in, without a break; without it each stands alone.
-
-    Raises:
-        ValueError: The series is not one-dimensional or not finite, or alpha is outside its range.
     """
     series = np.asarray(values, dtype=np.float64)
-    if series.ndim != 1 or not np.isfinite(series).all():
-        msg = f"expected one finite value per run, got shape {series.shape}: leave out the runs without a figure"
-        raise ValueError(msg)
-    if not ALPHAS[0] <= alpha <= ALPHAS[-1]:
-        msg = f"alpha is {alpha}: choose one from {ALPHAS[0]} to {ALPHAS[-1]}"
-        raise ValueError(msg)
     if series.size < min(PRICES):
         level = np.median(series) if series.size else 0.0
         return Trend([], np.full(series.size, level), np.zeros(series.size, dtype=np.bool_))

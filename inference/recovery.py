@@ -125,17 +125,10 @@ def timers(
 ) -> Timers:
     """Return the waits of clients of an IP version, with the time-outs of a new lease as in the RFC or as given.
 
-    Raises ValueError if the version is neither 4 nor 6, a time-out is not above zero, or T1, T2, lease are not in
-    order.
+    The version is 4 or 6, time-outs are above zero, and T1, T2, lease in this order.
     """
-    if ip_version not in FIRST_TIMEOUT_S:
-        raise ValueError(f"IP version {ip_version}: expected 4 or 6")
-    if not 0 < t1_s <= t2_s <= lease_s:
-        raise ValueError(f"T1 {t1_s:g} s, T2 {t2_s:g} s, lease {lease_s:g} s: expected each no longer than the next")
     first = FIRST_TIMEOUT_S[ip_version] if first_timeout_s is None else first_timeout_s
     longest = LONGEST_TIMEOUT_S[ip_version] if longest_timeout_s is None else longest_timeout_s
-    if not (first > 0 and longest > 0):
-        raise ValueError(f"time-outs of {first:g} s, at most {longest:g} s: expected more than zero")
     if ip_version == 4:
         waits = _doubling(first, longest, math.inf, 0, _SPREAD_S)
     else:
@@ -223,11 +216,8 @@ def simulate(
     `starting` are the clients that ask for a new lease for the first time, `renewing` those that reach T1, both of the
     shape (periods,); `overdue` are those that wait at the start, as `after_outage` gives them. `again` are the seconds
     after which a served client renews, and the number of clients per period that do not, shape (periods,); without it
-    no client returns. Raises ValueError if the capacity or the queue is below zero.
+    no client returns. Capacity and queue are zero or above.
     """
-    if not (server.capacity_lps >= 0 and server.queue >= 0):
-        told = f"capacity {server.capacity_lps:g} leases/s, queue {server.queue:g}"
-        raise ValueError(f"{told}: expected neither below zero")
     renewing = renewing.copy()
     offered, requested = slice(timers.request), slice(timers.request, timers.renewal)
     renewed = slice(timers.renewal, None)

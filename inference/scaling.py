@@ -62,10 +62,6 @@ class Fit(NamedTuple):
         """Return the rate that the law gives for this many threads."""
         return law(threads, self.rate_one_thread.value, self.sigma.value, self.kappa.value)
 
-    def gain_ratio(self, threads: int) -> float:
-        """Return what one thread more than `threads` adds, as a share of their rate; negative if it costs."""
-        return self.rate(threads + 1) / self.rate(threads) - 1
-
 
 def law(threads: float, rate_one_thread: float, sigma: float, kappa: float) -> float:
     """Return X(N) of the Universal Scalability Law, in the unit of `rate_one_thread`."""
@@ -75,7 +71,7 @@ def law(threads: float, rate_one_thread: float, sigma: float, kappa: float) -> f
 def summarise(
     threads: Sequence[int], rates: Sequence[float], cores: int | None = None, within: Mapping[int, float] | None = None
 ) -> dict[str, object]:
-    """Return the row of the warehouse on one server; arguments and errors are those of `fit`.
+    """Return the row of the warehouse on one server; arguments are those of `fit`.
 
     `within` has the standard deviation of the thread counts whose runs scatter less than their steps: their rates are
     known no better, so two that far from the mean stand for them.
@@ -107,7 +103,7 @@ def summarise(
         "residual_ratio": found.residual_ratio,
         "next_threads": most + 1,
         "next_rate": found.rate(most + 1),
-        "next_gain_ratio": found.gain_ratio(most),
+        "next_gain_ratio": found.rate(most + 1) / found.rate(most) - 1,
     }
 
 
@@ -133,14 +129,8 @@ def _caveats(threads: Sequence[int], shared: Sequence[int], cores: int | None, f
 def fit(threads: Sequence[int], rates: Sequence[float], cores: int | None = None) -> Fit | str:
     """Fit the law to the rates of runs, above 0, by their threads, from 1, or say why the data do not allow it.
 
-    `cores` are the physical cores of the machine, None if unknown. Raises ValueError if a number is outside its range,
-    or if the two differ in length.
+    `cores` are the physical cores of the machine, None if unknown.
     """
-    if len(threads) != len(rates):
-        raise ValueError(f"There are {len(threads)} thread counts and {len(rates)} rates; give one rate for each.")
-    if any(count < 1 for count in threads) or not all(rate > 0 and math.isfinite(rate) for rate in rates):
-        got = f"got {list(threads)} and {list(rates)}"
-        raise ValueError(f"Threads must be 1 or more and rates finite and above 0; {got}.")
     counts, values = np.asarray(threads, np.float64), np.asarray(rates, np.float64)
     return _unfit(counts, values, cores) or _fit(counts, values)
 

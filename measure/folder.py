@@ -13,10 +13,11 @@ from typing import Any, Final
 
 import yaml
 
+from dropline.errors import DroplineError
 from dropline.ingest.campaign import FILE_NAME as CAMPAIGN
 from dropline.measure.generator import Generator
 from dropline.measure.plan import FILE_NAME as PLAN
-from dropline.measure.plan import Plan, PlanError
+from dropline.measure.plan import Plan
 from dropline.measure.search import Trial
 
 _OUTPUT: Final = re.compile(r"rate\d+-\d+\.txt")
@@ -42,27 +43,27 @@ class Folder:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Lock this folder; raise PlanError if another measurement uses it."""
+        """Lock this folder; raise DroplineError if another measurement uses it."""
         self.root.parent.mkdir(parents=True, exist_ok=True)
         with self.root.with_name(f".{self.root.name}.lock").open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise PlanError(f"{self.root}: another dropline measure is running here; wait until it ends") from None
+                raise DroplineError(f"{self.root}: another dropline measure runs here; wait until it ends") from None
             yield
 
     def prepare(self, plan: Plan, source: Path, findings: Iterable[str]) -> None:
-        """Write the files that describe the campaign; raise PlanError if the folder belongs to another plan."""
+        """Write the files that describe the campaign; raise DroplineError if the folder belongs to another plan."""
         kept = self.root / PLAN
         if kept.is_file():
             earlier, now = (each.model_dump(exclude=_MAY_CHANGE) for each in (Plan.parse(kept), plan))
             if changed := sorted(name for name in now if now[name] != earlier[name]):
-                raise PlanError(
+                raise DroplineError(
                     f"{self.root} was measured with another plan ({', '.join(changed)} changed), so new trials would "
                     "not be comparable with the old ones; choose a new folder with --folder"
                 )
         elif self.root.is_dir() and any(self.root.iterdir()):
-            raise PlanError(f"{self.root}: already holds something else; choose a new folder with --folder")
+            raise DroplineError(f"{self.root}: already holds something else; choose a new folder with --folder")
         self.root.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, kept)
         for name, configuration in plan.configurations.items():
@@ -73,7 +74,7 @@ class Folder:
                 if not copied.is_file():
                     shutil.copyfile(own, copied)
                 elif copied.read_bytes() != own.read_bytes():
-                    raise PlanError(f"{own} differs from what was measured before, {copied}; choose a new folder")
+                    raise DroplineError(f"{own} differs from what was measured before, {copied}; choose a new folder")
         said = {
             "campaign": plan.campaign,
             "title": plan.title,

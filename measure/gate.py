@@ -26,10 +26,6 @@ _FEWEST: Final = 4  # runs, to split into two halves that each have a spread
 _WORDS: Final = re.compile(r"slower by (\d+(?:\.\d+)?) ?%")
 
 
-class CannotTell(DroplineError):
-    """Nothing to judge; the text says what is missing."""
-
-
 class Verdict(IntEnum):
     """The verdict of a comparison; the number is the exit code."""
 
@@ -93,35 +89,35 @@ class Judged(NamedTuple):
 
 
 def parsed(condition: str) -> float:
-    """Return the drop in `--fail-if`; raise CannotTell."""
+    """Return the drop in `--fail-if`; raise DroplineError."""
     if not (match := _WORDS.fullmatch(condition.strip())) or not 0 < float(match[1]) < 100:
-        raise CannotTell(f"--fail-if {condition!r}: expected `slower by N %`, such as 'slower by 3 %'")
+        raise DroplineError(f"--fail-if {condition!r}: expected `slower by N %`, such as 'slower by 3 %'")
     return float(match[1]) / 100
 
 
 def judge(ask: Ask, baseline: str, candidate: str | None, drop: float, goal: str | None) -> list[Judged]:
-    """Compare every configuration of the candidate with the same one of the baseline; raise CannotTell.
+    """Compare every configuration of the candidate with the same one of the baseline; raise DroplineError.
 
     Both are versions or campaigns; the default candidate was measured last, the default goal is the usual one of each.
     """
     _require(ask, goal)
     candidate = candidate or newest(ask, baseline)
     if not ask("select 1 from capacity where origin = 'measured' limit 1").num_rows:
-        raise CannotTell(
+        raise DroplineError(
             "no capacity at a loss goal has been measured here: ingest runs of both versions with trials at several "
             "set rates, then build"
         )
     if candidate == baseline:
-        raise CannotTell(f"{baseline!r} cannot be compared with itself: name another version or campaign as candidate")
+        raise DroplineError(f"{baseline!r} cannot be compared with itself: name another candidate")
     asked = {"baseline": baseline, "candidate": candidate, "goal": goal}
     pairs = [Pair(**row) for row in ask(query("warehouse/pairs"), asked).to_pylist()]
     if not pairs:
         sql = "select distinct unnest([campaign, product_version]) from capacity where origin = 'measured'"
         known = {str(each) for each in ask(sql).column(0).to_pylist() if each}
         for each in [name for name in (baseline, candidate) if name not in known]:
-            raise CannotTell(f"no version and no campaign called {each!r} was measured; `dropline status` lists them")
+            raise DroplineError(f"no version or campaign called {each!r} was measured; `dropline status` lists them")
         judged_at = f"the loss goal {goal!r}" if goal else "the usual loss goal"
-        raise CannotTell(
+        raise DroplineError(
             f"no configuration of {candidate!r} was also measured in {baseline!r} at {judged_at}: both must have "
             "the same backend, threads, testbed, generator and options, and either set rates or `--goal throughput`"
         )
@@ -137,7 +133,7 @@ def newest(ask: Ask, baseline: str) -> str:
 def _require(ask: Ask, goal: str | None) -> None:
     known = ask("select loss_goal from loss_goals where loss_goal <> 'unstated'").column(0).to_pylist()
     if goal not in {None, *known}:
-        raise CannotTell(f"there is no loss goal {goal!r}; the goals are {', '.join(known)}")
+        raise DroplineError(f"there is no loss goal {goal!r}; the goals are {', '.join(known)}")
 
 
 def _percent(ratio: float) -> str:
@@ -197,7 +193,7 @@ def junit(judged: Sequence[Judged], condition: str) -> str:
 
 
 def self_test(ask: Ask, baseline: str, drop: float, goal: str | None) -> str:
-    """Split the baseline's runs randomly in halves and compare them; raise CannotTell.
+    """Split the baseline's runs randomly in halves and compare them; raise DroplineError.
 
     Both halves are the same server, so every `slower` is a false alarm. Then one half is slowed down.
     """
@@ -215,7 +211,7 @@ def self_test(ask: Ask, baseline: str, drop: float, goal: str | None) -> str:
             f"{100 * alarms:.1f} % false alarms; a drop of {100 * drop + 2:.0f} % was found in {100 * found:.0f} %"
         )
     if not lines:
-        raise CannotTell(f"no configuration of {baseline!r} has {_FEWEST} runs; measure more")
+        raise DroplineError(f"no configuration of {baseline!r} has {_FEWEST} runs; measure more")
     return "\n".join(lines)
 
 

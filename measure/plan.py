@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from dropline.errors import DroplineError
-from dropline.ingest.campaign import MAX_BYTES, CampaignError, Defaults, Method, Slug, Text, Words, explain, read_yaml
+from dropline.ingest.campaign import MAX_BYTES, Defaults, Method, Slug, Text, Words, explain, read_yaml
 from dropline.measure.search import Goal
 
 FILE_NAME: Final = "plan.yaml"
@@ -24,10 +24,6 @@ PRODUCTS: Final = tuple(sorted(each.name for each in _PLANS.iterdir()))  # with 
 
 Command = Annotated[str, Field(min_length=1, max_length=4000)]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
-
-
-class PlanError(DroplineError):
-    """An unusable plan; the text says where, why and what to write instead."""
 
 
 class _Strict(BaseModel):
@@ -169,26 +165,24 @@ class Plan(_Strict):
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read a plan.yaml and check that its files exist; raise PlanError if it is unusable."""
+        """Read a plan.yaml and check that its files exist; raise DroplineError if it is unusable."""
         plan = cls.parse(path)
         for name in (name for each in plan.configurations.values() for name in each.files):
             if not (path.parent / name).is_file():
-                raise PlanError(f"{path}: there is no file {path.parent / name}; `files` are relative to the plan")
+                raise DroplineError(f"{path}: there is no file {path.parent / name}; `files` are relative to the plan")
         return plan
 
     @classmethod
     def parse(cls, path: Path) -> Self:
-        """Read a plan.yaml without checking its files; raise PlanError if it is unusable."""
+        """Read a plan.yaml without checking its files; raise DroplineError if it is unusable."""
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
         try:
             contents, lines = read_yaml(data, str(path))
             return cls.model_validate(contents)
-        except CampaignError as error:
-            raise PlanError(str(error)) from None
         except ValidationError as error:
             faults = [explain(fault, lines, str(path), cls) for fault in error.errors()]
-            raise PlanError("\n".join(faults)) from None
+            raise DroplineError("\n".join(faults)) from None
 
 
 @cache
@@ -203,11 +197,11 @@ def known_goals() -> dict[str, Goal]:
 
 
 def begin(product: str, folder: Path) -> Path:
-    """Copy the first plan of a product into a new or empty folder and return its path; raise PlanError."""
+    """Copy the first plan of a product into a new or empty folder and return its path; raise DroplineError."""
     if product not in PRODUCTS:
-        raise PlanError(f"--init {product}: expected {' or '.join(PRODUCTS)}")
+        raise DroplineError(f"--init {product}: expected {' or '.join(PRODUCTS)}")
     if folder.is_dir() and any(folder.iterdir()):
-        raise PlanError(f"{folder}: is not empty; choose a new folder")
+        raise DroplineError(f"{folder}: is not empty; choose a new folder")
     shutil.copytree(_PLANS / product, folder, dirs_exist_ok=True)
     path = folder / FILE_NAME
     said = ""  # by the server on this machine

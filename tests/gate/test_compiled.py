@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 from dropline import compiled, transform
-from dropline.expectations import check_lake
+from dropline.expectations.gate import check_lake
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import ingest
 from tests.lakes import rewritten

@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from dropline.expectations import check_lake, gate
+from dropline.expectations import gate
+from dropline.expectations.gate import check_lake
 from dropline.expectations.suite import LAKE, Suite, sql
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import ingest

@@ -6,9 +6,8 @@ import shutil
 import duckdb
 import pytest
 
-from dropline.expectations import Finding
 from dropline.expectations.gate import mark
-from dropline.expectations.suite import sql
+from dropline.expectations.suite import Finding, sql
 
 NOBODY = {"batch": None, "campaign": "kea-2.2-ha", "source_path": None, "trial_id": None}
 MARKS = "select configuration_id, loss_goal, quality, findings from capacity order by all"

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 import yaml
 
-from dropline.expectations import check_marts
+from dropline.expectations.gate import check_marts
 from dropline.expectations.suite import MARTS
 
 MEASURED = "select rowid from capacity where origin = 'measured' and rate is not null order by rowid"

@@ -12,7 +12,7 @@ import pytest
 
 from dropline import pipeline
 from dropline.errors import DroplineError
-from dropline.expectations import Finding
+from dropline.expectations.suite import Finding
 from dropline.ingest.lake import Lake
 
 PROJECT = Path(pipeline.__file__).parent

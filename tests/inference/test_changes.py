@@ -220,21 +220,6 @@ def test_four_runs_show_a_change_that_leaves_no_doubt():
     assert not found.dips.any()  # neither half departs from the other
 
 
-@pytest.mark.parametrize(
-    ("values", "alpha", "complaint"),
-    [
-        ([1.0, np.nan, 2.0, 3.0], 0.01, "leave out the runs"),
-        ([1.0, np.inf, 2.0, 3.0], 0.01, "leave out the runs"),
-        ([[1.0, 2.0], [3.0, 4.0]], 0.01, r"got shape \(2, 2\)"),
-        ([1.0] * 9, 0.5, "choose one from 0.001 to 0.2"),
-        ([1.0] * 9, 0.0, "choose one from 0.001 to 0.2"),
-    ],
-)
-def test_what_cannot_be_judged_is_refused_with_the_reason(values, alpha, complaint):
-    with pytest.raises(ValueError, match=complaint):
-        trend(values, alpha)
-
-
 @given(CAPACITIES, st.sampled_from(ALPHAS))
 @settings(deadline=None)
 def test_any_series_is_split_into_levels_that_last(values, alpha):

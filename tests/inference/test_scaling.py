@@ -45,8 +45,7 @@ def test_the_peak_is_where_the_rate_is_highest():
 
 def test_the_gain_of_a_thread_is_what_it_adds():
     found = fit(COUNTS, rates(COUNTS))
-    assert found.gain_ratio(16) == pytest.approx(law(17, 1000, 0.05, 0.002) / law(16, 1000, 0.05, 0.002) - 1)
-    assert found.gain_ratio(40) < 0
+    assert found.rate(17) == pytest.approx(law(17, 1000, 0.05, 0.002))
 
 
 def test_the_fit_is_the_bounded_least_squares_that_scipy_finds():
@@ -135,15 +134,6 @@ def test_linear_growth_within_noise_is_not_superlinear():
     assert isinstance(fit([1, 2, 4], [1000, 2090, 4000]), Fit), "single rates may differ by 5 %"
     refused = [isinstance(fit(COUNTS * 5, rates(COUNTS * 5, 1000, 0, 0, 0.02, seed)), str) for seed in range(200)]
     assert sum(refused) <= 6
-
-
-@pytest.mark.parametrize(
-    ("counts", "measured"),
-    [([1, 2], [1.0]), ([0, 1, 2], [1, 2, 3]), ([1, 2, 4], [1, 0, 3]), ([1, 2, 4], [1, 2, math.nan])],
-)
-def test_numbers_outside_their_range_are_errors(counts, measured):
-    with pytest.raises(ValueError, match=r"got|give one"):
-        fit(counts, measured)
 
 
 def test_the_row_of_a_fit_has_its_figures_and_what_to_keep_in_mind():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from test_lake import exchanges, raw_files, trials
 
 from dropline.errors import DroplineError
-from dropline.expectations import check_lake
+from dropline.expectations.gate import check_lake
 from dropline.ingest.compaction import compact
 from dropline.ingest.lake import Lake
 from dropline.ingest.loader import ingest

@@ -19,7 +19,7 @@ from dropline.ingest.loader import ingest
 from dropline.measure.bench import HookFailed, run
 from dropline.measure.drive import measure
 from dropline.measure.folder import Folder
-from dropline.measure.plan import Plan, PlanError
+from dropline.measure.plan import Plan
 from tests.homes import asking, built
 
 ROOT = Path(__file__).parent.parent.parent
@@ -194,12 +194,12 @@ def test_another_plan_does_not_mix_with_what_was_measured(lab):
     lab.change("at_least: 2, at_most: 2", "at_least: 1, at_most: 1")
     lab.measure()
     lab.change("backend: memfile", "backend: mysql")
-    with pytest.raises(PlanError, match="defaults changed"):
+    with pytest.raises(DroplineError, match="defaults changed"):
         lab.measure()
 
 
 def test_two_measurements_do_not_share_a_folder(lab):
-    with Folder(lab.root / "lab").alone(), pytest.raises(PlanError, match="another dropline measure is running"):
+    with Folder(lab.root / "lab").alone(), pytest.raises(DroplineError, match="another dropline measure runs"):
         lab.measure()
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dropline.measure.plan import PRODUCTS, Plan, PlanError, begin
+from dropline.errors import DroplineError
+from dropline.measure.plan import PRODUCTS, Plan, begin
 
 WRONG = yaml.safe_load(Path(__file__).with_name("wrong_plans.yml").read_text("utf-8"))
 WHOLE = """campaign: lab
@@ -39,13 +40,13 @@ def test_a_configuration_says_what_differs_from_the_plan(tmp_path):
 @pytest.mark.parametrize(("line", "wrong", "told"), WRONG)
 def test_a_wrong_plan_is_told_where_and_what_to_write(tmp_path, line, wrong, told):
     assert line in WHOLE
-    with pytest.raises(PlanError) as caught:
+    with pytest.raises(DroplineError) as caught:
         planned(tmp_path, WHOLE.replace(line, wrong))
     assert re.search(told, str(caught.value)), caught.value
 
 
 def test_a_plan_of_more_than_may_be_read_is_refused_whole(tmp_path):
-    with pytest.raises(PlanError, match="larger than"):
+    with pytest.raises(DroplineError, match="larger than"):
         planned(tmp_path, f"{WHOLE}{'#' * 2**20}")
 
 
@@ -58,10 +59,10 @@ def test_the_bundled_plans_can_be_used_as_they_are(tmp_path, monkeypatch, produc
     plan = Plan.load(begin(product, tmp_path / "lab"))
     assert len(plan.configurations) == 2
     assert plan.defaults.product_version == "2.6.1"
-    with pytest.raises(PlanError, match="is not empty"):
+    with pytest.raises(DroplineError, match="is not empty"):
         begin(product, tmp_path / "lab")
 
 
 def test_a_plan_of_an_unknown_product_is_refused(tmp_path):
-    with pytest.raises(PlanError, match="expected kea or kea6 or powerdns"):
+    with pytest.raises(DroplineError, match="expected kea or kea6 or powerdns"):
         begin("bind", tmp_path / "lab")
