@@ -14,9 +14,12 @@ from dropline.app.queries import sql
 from dropline.app.sandbox import Refused, TooMuch
 from dropline.app.warehouse import Answer, Identity, Warehouse
 
-FIRST: Final = """select configuration, lps, ci_low, ci_high, runs, quality
-from leases_per_second
-order by lps desc
+FIRST: Final = """select
+    configuration, rate, rate_unit, ci_low, ci_high,
+    runs, origin, quality
+from capacity
+where loss_goal = usual_goal
+order by origin, rate desc
 limit 20"""
 EDITOR_PIXELS: Final = 360
 NO_COLOUR: Final = "no colour"
@@ -34,13 +37,12 @@ def _edit_and_answer() -> None:
     st.title("SQL")
     warehouse = widgets.warehouse_or_stop()
     if widgets.went_back() or "asked" not in st.session_state:
-        _take(st.query_params.get("sql", "")[: sql_console.MOST_CHARACTERS])
+        _take(st.query_params.get("sql", FIRST)[: sql_console.MOST_CHARACTERS])
     text = st.session_state["asked"]
     if editor.KEY not in st.session_state:  # a new editor; later it has the visitor's text, and Streamlit sends it once
         st.session_state["taken"] = text
     with widgets.reserved(EDITOR_PIXELS):
-        taken, revision = st.session_state["taken"], st.session_state["revision"]
-        editor.show(taken or FIRST, revision, _schema(warehouse.identity), _run)
+        editor.show(st.session_state["taken"], st.session_state["revision"], _schema(warehouse.identity), _run)
     st.caption(
         "Ctrl-Enter runs it, Ctrl-Space completes. Read-only, without files or network; at most "
         f"{sql_console.SECONDS:g} s, {sql_console.MOST_ROWS:,} rows and {sql_console.MOST_BYTES // 2**20} MiB. "
@@ -48,9 +50,6 @@ def _edit_and_answer() -> None:
     )
     _offer(warehouse)
     _put_into_address(text)
-    if not text.strip():
-        st.info("Write a question, or pick a worked one, and press Run.", icon=":material/terminal:")
-        return
     answer = _answer(warehouse.identity, text)
     if isinstance(answer, str):
         st.error("The question was not answered. What to change:", icon=":material/block:")
@@ -128,7 +127,7 @@ def _pictures(identity: Identity) -> list[list[float]]:
 
 
 def _put_into_address(text: str) -> None:
-    if text.strip() and len(quote(text)) <= LONGEST_LINK:
+    if text != FIRST and len(quote(text)) <= LONGEST_LINK:
         st.query_params["sql"] = text
     elif "sql" in st.query_params:
         del st.query_params["sql"]
@@ -176,7 +175,8 @@ def _draw(frame: pd.DataFrame) -> None:
         others = sorted(plain, key=lambda name: (len(numbers) == 1 and name in numbers, name.endswith("_id")))
         x = widgets.choose_one("Across", "x", {name: name for name in others})
     with middle:
-        values = sorted(numbers, key=lambda name: (name == x, -frame[name].nunique()))  # what varies most, never x
+        # the first that varies, never x
+        values = sorted(numbers, key=lambda name: (name == x, frame[name].nunique() < len(frame) / 2))
         y = widgets.choose_one("Value", "y", {name: name for name in values})
     with right:
         colour = widgets.choose_one("Colour", "colour", {NO_COLOUR: NO_COLOUR, **plain})

@@ -29,7 +29,7 @@ def test_a_question_in_the_address_is_answered_with_names_and_kinds_that_no_file
     assert len(set(answer(app).columns)) == 9
     assert list(answer(app)["h"]) == [1]
     assert shown(app)["text"] == ODD
-    assert shown(open_page(published_home, "sql"))["text"].startswith("select configuration, lps")
+    assert shown(open_page(published_home, "sql"))["text"].startswith("select\n    configuration, rate,")
 
 
 def test_rows_that_are_cut_are_told(open_page, published_home, monkeypatch):
