@@ -6,7 +6,6 @@ from a folder further in or out is rejected, because they would count twice.
 """
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import count
@@ -83,10 +82,8 @@ class Identities:
             return self._given
         if (before := self._at(scope.folder)) and before not in self._taken:
             return before
-        earlier = re.sub(r"[^a-z0-9._-]+", "-", scope.folder.name.lower())[:100].strip("-._") or "campaign"
-        for name in dict.fromkeys((scope.name, earlier)):  # names were ASCII only before 0.2
-            if name not in self._taken and self._known.is_held(name) and self._is(name, items):
-                return name
+        if scope.name not in self._taken and self._known.is_held(scope.name) and self._is(scope.name, items):
+            return scope.name
         if same := self._of_bytes(scope, items):
             return same
         own = [scope.name]  # prefixed with as many parents' names as needed to be unique

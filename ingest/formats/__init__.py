@@ -5,7 +5,7 @@ yields a `Reject` for each unusable part, so that every byte is accounted for.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Final, NamedTuple, Protocol, TypeVar, cast
@@ -106,8 +106,6 @@ READERS: tuple[Reader[Report], ...] = tuple(
     cast("Reader[Report]", import_module(f"{__name__}.{name}")) for name in _MODULES
 )
 
-_OF_JSON: Final = tuple(reader for reader in READERS if hasattr(reader, "IN_JSON"))
-IN_JSON: Final = tuple(text for reader in _OF_JSON for text in reader.IN_JSON)
 _JSON: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:{|\[\s*[{\]])")
 
 
@@ -124,7 +122,7 @@ def in_question(heads: Sequence[bytes], clues: str) -> list[bool]:
     return [not like_json or next(found) for like_json in begun]
 
 
-def recognise(head: bytes) -> Reader[Report] | None:
-    """Return the reader of a file; `head` is its first 64 KiB, or all of it."""
-    asked = _OF_JSON if begins_like_json(head) else READERS
-    return next((reader for reader in asked if reader.sniff(head)), None)
+def recognise(head: bytes, readers: Iterable[Reader[Any]] = ()) -> Reader[Any] | None:
+    """Return the one of `readers`, by default READERS, of a file; `head` is its first 64 KiB, or all of it."""
+    asked, like_json = readers or READERS, begins_like_json(head)
+    return next((each for each in asked if (not like_json or hasattr(each, "IN_JSON")) and each.sniff(head)), None)

@@ -6,9 +6,9 @@ A reader is pure, like those of `ingest.formats`, and yields a `Reject` for each
 from collections.abc import Iterator
 from datetime import datetime
 from importlib import import_module
-from typing import Final, NamedTuple, cast
+from typing import NamedTuple, cast
 
-from dropline.ingest.formats import Reader, Reject, begins_like_json
+from dropline.ingest.formats import Reader, Reject
 
 
 class Sample(NamedTuple):
@@ -33,11 +33,3 @@ _MODULES = (
 TELEMETRY_READERS: tuple[TelemetryReader, ...] = tuple(
     cast("TelemetryReader", import_module(f"{__name__}.{name}")) for name in _MODULES
 )
-_OF_JSON: Final = tuple(watcher for watcher in TELEMETRY_READERS if hasattr(watcher, "IN_JSON"))
-IN_JSON: Final = tuple(text for watcher in _OF_JSON for text in watcher.IN_JSON)
-
-
-def recognise(head: bytes) -> TelemetryReader | None:
-    """Return the reader of a file; `head` is its first 64 KiB, or all of it."""
-    asked = _OF_JSON if begins_like_json(head) else TELEMETRY_READERS
-    return next((reader for reader in asked if reader.sniff(head)), None)

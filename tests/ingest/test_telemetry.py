@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from dropline.ingest.formats import Reject
+from dropline.ingest.formats import Reject, recognise
 from dropline.ingest.formats.text import instant
-from dropline.ingest.telemetry import Sample, recognise, samples
+from dropline.ingest.telemetry import TELEMETRY_READERS, Sample, samples
 
 CAPTURES = Path(__file__).parents[1] / "captures"
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -27,7 +27,7 @@ def capture(name):
 def read(data, name=None):
     """Read a text by the reader that claims it, which must be the named one."""
     data = data.encode() if isinstance(data, str) else data
-    watcher = recognise(data[:65536])
+    watcher = recognise(data[:65536], TELEMETRY_READERS)
     assert watcher, data[:200]
     assert name in {None, watcher.NAME}
     return list(watcher.parse(data))
