@@ -180,9 +180,9 @@ def order(is_in_turn: bool | None) -> str | None:
     return None if is_in_turn is None else ORDERS[is_in_turn]
 
 
-def drift(in_turn: Iterable[bool]) -> str:
-    """Return a note on pairs that were not measured in turn; empty if all were."""
-    order = list(in_turn)
+def drift(in_turn: Iterable[bool | None]) -> str:
+    """Return a note on pairs that were not measured in turn; empty if all were, or nothing is known of their order."""
+    order = [each for each in in_turn if each is not None]
     if all(order):
         return ""
     which = "All pairs were" if not any(order) else f"{order.count(False)} of {plural(len(order), 'pair')} were"

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from dropline.app import headlines, queries, wording
-from dropline.report.scope import Row, Scope, grouped, joined
+from dropline.report.scope import Row, Scope, grouped
 from dropline.report.sections import Block, Cell, Section, Table
 
 TONES: Final = {"faster": "good", "slower": "bad"}
@@ -18,42 +18,26 @@ def pairs(scope: Scope, figures: Sequence[Row]) -> list[Row]:
     Interval and verdict refer to this ratio: that of the rates at the limit if both were estimated.
     """
     of = {row["configuration_id"]: row for row in figures}
-    rows = scope.rows("pairs")
-    sides = [(row["baseline_configuration_id"], row["treatment_configuration_id"]) for row in rows]
-    in_turn = queries.are_in_turn(scope.warehouse, sides)
     return [
-        row | _compared(row, of[one], of[other]) | {"is_in_turn": in_turn.get((one, other))}
-        for row, (one, other) in zip(rows, sides, strict=True)
+        row | _compared(row, of[row["baseline_configuration_id"]], of[row["treatment_configuration_id"]])
+        for row in scope.rows("pairs")
     ]
 
 
 def _compared(row: Row, baseline: Row, treatment: Row) -> Row:
-    several = f" ×{row['threads']}" if row["threading"] == "multi" and row["threads"] else ""
-    threads = row["threading"] and f"{row['threading']}{several}"
-    dimensions = {"backend": row["backend"], "threading": threads, "ha_mode": row["ha_mode"]}
-    kept = (value for name, value in dimensions.items() if name != row["factor"] and value != "none")
-    return {
-        "set_up": joined(row["product"], row["product_version"], row["protocol"], *kept),
-        "comparison": f"{dimensions.get(row['factor'], row['factor'])} against {row['reference']}",
-        "shown": _ratio(row, treatment, baseline),
-        "reference_shown": baseline["shown"],
-        "rate_shown": treatment["shown"],
-    }
-
-
-def _ratio(row: Row, treatment: Row, baseline: Row) -> str:
+    shown = "?"  # a ramp ended too soon; one end of the interval may be known
     if row["ratio_interpolated"] is not None:
-        return wording.ratio(row["ratio_interpolated"], 1)
-    if row["ratio"] is not None:
-        return wording.ratio(row["rate"], row["reference_rate"], treatment["sign"], baseline["sign"])
-    return "?"  # a ramp ended too soon; one end of the interval may be known
+        shown = wording.ratio(row["ratio_interpolated"], 1)
+    elif row["ratio"] is not None:
+        shown = wording.ratio(row["rate"], row["reference_rate"], treatment["sign"], baseline["sign"])
+    return {"shown": shown, "reference_shown": baseline["shown"], "rate_shown": treatment["shown"]}
 
 
 def section(scope: Scope, found: Sequence[Row]) -> Section:
     """Return one table per factor."""
     by_factor = grouped(found, lambda row: str(row["factor"]))
     tables = (_ratios(scope, FACTORS[name], by_factor[name]) for name in FACTORS if name in by_factor)
-    drift = wording.drift(row["is_in_turn"] for row in found if row["is_in_turn"] is not None)
+    drift = wording.drift(row["is_in_turn"] for row in found)
     said = [drift] if drift else []
     return Section("changes", "What threads, high availability and backends change", (*said, *tables))
 
@@ -75,17 +59,11 @@ def _ratios(scope: Scope, caption: str, rows: Sequence[Row]) -> Table:
                 "Measured": wording.order(row["is_in_turn"]) or "",
                 "Verdict": Cell(row["verdict"] or "-", tone=TONES.get(row["verdict"], "")),
                 "p (Holm)": row["p_value_holm"],
-                "Fairness": _fairness(row),
+                "Fairness": row["fairness_shown"],
             }
             for row in rows
         ),
     )
-
-
-def _fairness(row: Row) -> Cell:
-    parts = [wording.plural(row["differences"], "other difference")] if row["differences"] else []
-    parts += [f"not stated: {', '.join(row['unstated_aspects'])}"] if row["unstated_aspects"] else []
-    return Cell(row["fairness"], "; ".join(parts))
 
 
 def between_versions(scope: Scope) -> Iterable[Block]:

@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from dropline.app import wording
 from dropline.app.warehouse import QueryRefused, Warehouse
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def since_versions(warehouse: Warehouse, loss_goal: str | None) -> tuple[str, li
     """Return the newest version and the one before it, and the set-ups of both, compared; none without two versions."""
     if not (known := row(warehouse, "versions_known", loss_goal=loss_goal)):
         return "", []
-    pairs = ask(warehouse, "compare_verdicts", {"pairs": "versions_pairs"}, **known, loss_goal=loss_goal)
+    pairs = verdicts(warehouse, "versions_pairs", **known, loss_goal=loss_goal)
     title = f"{known['product']} {known['version']} against {known['previous_version']}"
     return title, [pair | {"version": known["version"]} for pair in pairs.to_pylist()]
 
@@ -71,12 +70,6 @@ def changed_series(
     told = {(pair["configuration_id_a"], pair["version"]) for pair in versions}
     found = ask(warehouse, "trends_series", loss_goal=loss_goal).to_pylist()
     return [each for each in found if each["changes"] and (each["newest_id"], each["changed_with"]) not in told]
-
-
-def drift(warehouse: Warehouse, pairs: Iterable[Mapping[str, Any]]) -> str:
-    """Return a note on compared pairs that were not measured in turn; empty if all were."""
-    sides = [(pair["configuration_id_a"], pair["configuration_id_b"]) for pair in pairs]
-    return wording.drift(are_in_turn(warehouse, sides).values())
 
 
 def labels(warehouse: Warehouse) -> dict[str, str]:
@@ -96,14 +89,10 @@ def compared(
 ) -> dict[str, dict[str, Any]]:
     """Return the tested ratio of a configuration to each of the others, by its id; a `loss_goal` of None is usual."""
     asked = {"configuration_ids": [configuration, *others], "loss_goal": loss_goal}
-    found = ask(warehouse, "compare_verdicts", {"pairs": "compare_pairs"}, **asked).to_pylist()
+    found = verdicts(warehouse, "compare_pairs", **asked).to_pylist()
     return {row["configuration_id_b"]: row for row in found if row["configuration_id_a"] == configuration}
 
 
-def are_in_turn(warehouse: Warehouse, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bool]:
-    """Return for each pair of configurations whether their runs alternated, instead of running one after the other.
-
-    Pairs are missing if one side has fewer than two runs, or a run without a start time.
-    """
-    found = ask(warehouse, "are_in_turn", ones=[one for one, _ in pairs], others=[other for _, other in pairs])
-    return {(row["one"], row["other"]): row["is_in_turn"] for row in found.to_pylist()}
+def verdicts(warehouse: Warehouse, pairs: str, **asked: Any) -> pa.Table:
+    """Return the tested ratios of the pairs in the file of a query; `is_in_turn` as in compare_verdicts.sql."""
+    return ask(warehouse, "compare_verdicts", {"pairs": pairs, "spans": "spans"}, **asked)

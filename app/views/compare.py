@@ -88,7 +88,7 @@ def _compare(
     verdicts = None
     if limit.goal and len(rated) > 1:
         asked_of = {"configuration_ids": rated, "loss_goal": limit.goal}
-        verdicts = queries.ask(warehouse, "compare_verdicts", {"pairs": "compare_pairs"}, **asked_of).to_pandas()
+        verdicts = queries.verdicts(warehouse, "compare_pairs", **asked_of).to_pandas()
     with answer:
         for other, differences in differing.items():
             said = _difference(frame, verdicts, labels, chosen[0], other)
@@ -104,7 +104,7 @@ def _compare(
     if limit.goal:
         draw_ramps()
     if verdicts is not None:
-        _show_evidence(warehouse, verdicts, labels)
+        _show_evidence(verdicts, labels)
 
 
 def _begin(warehouse: Warehouse) -> None:
@@ -374,12 +374,10 @@ def _ramp_finding(steps: pd.DataFrame, limit: float | None) -> str:
     return f"{who} {how}, at {wording.number(first['offered_rate'].iloc[0])} offered"
 
 
-def _show_evidence(warehouse: Warehouse, verdicts: pd.DataFrame, labels: Mapping[str, str]) -> None:
+def _show_evidence(verdicts: pd.DataFrame, labels: Mapping[str, str]) -> None:
     st.header("Is the difference real?")
     verdicts = view_tables.bounded(verdicts)
-    sides = list(zip(verdicts["configuration_id_a"], verdicts["configuration_id_b"], strict=True))
-    in_turn = queries.are_in_turn(warehouse, sides)
-    st.caption(f"{wording.TOLD['evidence']} {wording.drift(in_turn.values())}")
+    st.caption(f"{wording.TOLD['evidence']} {wording.drift(verdicts['is_in_turn'])}")
     widgets.declared(
         "evidence",
         verdicts.assign(
@@ -388,7 +386,7 @@ def _show_evidence(warehouse: Warehouse, verdicts: pd.DataFrame, labels: Mapping
             interval=view_tables.texts(verdicts, wording.factor_interval, "ci_low", "ci_high"),
             verdict=verdicts["verdict"].map(wording.VERDICTS),
             runs=view_tables.texts(verdicts, wording.numbers, "runs_a", "runs_b"),
-            measured=[wording.order(in_turn.get(each)) for each in sides],
+            measured=verdicts["is_in_turn"].map(wording.order),
         ),
         bounds={"ratio": verdicts["sign"]} if verdicts["sign"].any() else {},
     )

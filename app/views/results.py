@@ -265,7 +265,7 @@ def _version_changes(warehouse: Warehouse, goal: str | None) -> None:
     if pairs:
         changes = headlines.changes(row["verdict"] for row in pairs)
         st.header(wording.plain(f"{title}: {changes}"), anchor=False)
-        if drift := queries.drift(warehouse, pairs):
+        if drift := wording.drift(row["is_in_turn"] for row in pairs):
             st.caption(drift)
         st.page_link("views/versions.py", label="Set-up by set-up", icon=":material/compare_arrows:")
     changed = queries.changed_series(warehouse, goal, pairs)

@@ -72,7 +72,7 @@ def _show(warehouse: Warehouse, factor: str) -> None:
 def _found(identity: Identity, factor: str) -> tuple[pa.Table, pd.DataFrame, list[str]]:
     """Return the pairs of a factor, what the page chooses them by, and the queries."""
     with query_log.recorded() as asked:
-        found = queries.ask(widgets.open_warehouse(), "ratio_pairs_ratios", factor=factor)
+        found = queries.ask(widgets.open_warehouse(), "ratio_pairs_ratios", {"spans": "spans"}, factor=factor)
     named = ["origin", "campaign", "ratio", "ratio_qualifier", "ci_low", "ci_high", "verdict", "is_newest"]
     return found, view_tables.bounded(found.select(named).to_pandas()), list(asked)
 
@@ -104,15 +104,13 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
         listed = f"{len(pairs):,}" if len(pairs) < total else "all"
         shown_of = f"The chart shows {len(drawn)} of {total:,} pairs, the table {listed}."
         notes.append(f"{shown_of} Choose campaigns for others.")
-    sides = list(zip(pairs["configuration_id"], pairs["reference_id"], strict=True))
-    in_turn = queries.are_in_turn(widgets.open_warehouse(), sides)
-    if said := wording.drift(in_turn.values()):
+    if said := wording.drift(pairs["is_in_turn"]):
         notes.append(said)
     table = pairs.assign(
         interval=view_tables.texts(pairs, wording.factor_interval, "ci_low", "ci_high"),
         verdict=pairs["verdict"].map(wording.VERDICTS),
         runs=view_tables.texts(pairs, wording.numbers, "runs", "reference_runs"),
-        measured=[wording.order(in_turn.get(each)) for each in sides],
+        measured=pairs["is_in_turn"].map(wording.order),
         other_differences=pairs["fairness"].map(wording.FAIRNESS),
         main_difference=[", ".join(each) or None for each in pairs["worst_differences"]],
         quality=pairs["quality"].map(wording.quality),

@@ -34,7 +34,7 @@ def main() -> None:
 
 def _draw(warehouse: Warehouse, goal: str | None, title: str, known: Mapping[str, Any]) -> None:
     with query_log.recorded() as asked:
-        found = queries.ask(warehouse, "compare_verdicts", {"pairs": "versions_pairs"}, **known, loss_goal=goal)
+        found = queries.verdicts(warehouse, "versions_pairs", **known, loss_goal=goal)
     rows = view_tables.bounded(found.to_pandas())
     names = view_tables.short(queries.labels(warehouse), list(rows["configuration_id_a"]))
     rows = rows.assign(
@@ -54,7 +54,7 @@ def _draw(warehouse: Warehouse, goal: str | None, title: str, known: Mapping[str
         detail = "Largest real change first. Light: 95 % interval; blue: faster, orange: slower, grey: may be chance"
         widgets.chart(panel.ratios(drawn, finding, detail), "versions", asked)
     st.caption(
-        f"{queries.drift(warehouse, found.to_pylist())} "
+        f"{wording.drift(rows['is_in_turn'])} "
         "Rates of ramps are those of the last steps that passed, changes those of the estimates at the limit. Choose a "
         "row to compare the two versions of a set-up: loss curves, settings and hardware."
     )

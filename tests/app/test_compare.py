@@ -94,9 +94,7 @@ def test_the_address_sets_limit_and_goal(open_page, warehouse_home, pair, addres
 def test_the_verdict_on_one_pair_is_that_of_the_sql_function_and_on_the_page(
     open_page, warehouse_home, warehouse, pair
 ):
-    [found] = queries.ask(
-        warehouse, "compare_verdicts", {"pairs": "compare_pairs"}, configuration_ids=pair, loss_goal="isc"
-    ).to_pylist()
+    [found] = queries.verdicts(warehouse, "compare_pairs", configuration_ids=pair, loss_goal="isc").to_pylist()
     [alone] = warehouse.query(
         "select * from compare($a, $b) where loss_goal = 'isc'", dict(zip("ab", pair, strict=True))
     ).to_pylist()
@@ -123,9 +121,8 @@ def test_the_verdict_on_one_pair_is_that_of_the_sql_function_and_on_the_page(
 
 
 def test_more_pairs_need_more_evidence(warehouse, ids):
-    pairs = queries.ask(
-        warehouse, "compare_verdicts", {"pairs": "compare_pairs"}, configuration_ids=[*ids.values()], loss_goal="isc"
-    ).to_pandas()
+    asked = {"configuration_ids": [*ids.values()], "loss_goal": "isc"}
+    pairs = queries.verdicts(warehouse, "compare_pairs", **asked).to_pandas()
     assert len(pairs) == len(ids) * (len(ids) - 1) // 2
     tested = pairs.dropna(subset=["p_value"]).sort_values("p_value")
     assert (tested["p_value_holm"] >= tested["p_value"]).all()
@@ -149,13 +146,11 @@ def test_what_differs_is_said_in_one_sentence(differing, expected):
 def test_runs_that_alternate_are_told_from_runs_one_after_the_other(warehouse, ids, pair):
     mysql, once = ids["DHCPv4", "mysql", "single", "none"], ids["DHCPv4", "memfile", "single", "hot-standby"]
     memfile, threads = pair
-    asked = [(memfile, threads), (memfile, mysql), (mysql, memfile), (memfile, once)]
-    assert queries.are_in_turn(warehouse, asked) == {
-        (memfile, threads): True,
-        (memfile, mysql): False,
-        (mysql, memfile): False,
-    }, "of a single run nothing can be said"
-    assert queries.are_in_turn(warehouse, []) == {}
+    asked = {"configuration_ids": [mysql, memfile, mysql, threads, once], "loss_goal": "isc"}
+    pairs = queries.verdicts(warehouse, "compare_pairs", **asked).to_pylist()
+    found = {(row["configuration_id_a"], row["configuration_id_b"]): row["is_in_turn"] for row in pairs}
+    assert (found[memfile, threads], found[memfile, mysql], found[mysql, memfile]) == (True, False, False)
+    assert found[memfile, once] is None, "of a single run nothing can be said"
 
 
 def test_a_configuration_that_names_no_backend_has_the_neutral_colour():
