@@ -35,41 +35,12 @@ def main() -> None:
     finding = "Claims by the verdict of the rule"
     drawn = counts.by_kind(pd.DataFrame(bars), finding, "Computed from the figures", "Claims")
     widgets.chart(drawn, "verdicts", asked)
-    place = _choose_claim(shown)
+    verdicts = {name: shown[name].map(wording.CLAIM_VERDICTS) for name in ("verdict", "reviewed_verdict")}
+    place = widgets.choose_row("claims", shown.assign(**verdicts))
     if place is None:
         st.info("Choose a claim in the table to see its arithmetic and its figures.", icon=":material/touch_app:")
     else:
         _show_claim(warehouse, shown.iloc[place].to_dict())
-
-
-def _choose_claim(claims: pd.DataFrame) -> int | None:
-    rows = claims.to_dict("records")
-    shown = {name: [of(row) for row in rows] for name, of in COMPUTED.items()}
-    shown |= {name: claims[name].map(wording.CLAIM_VERDICTS).tolist() for name in ("verdict", "reviewed_verdict")}
-    return widgets.choose_row("claims", claims.assign(**shown))
-
-
-def _claimed(claim: Mapping[str, Any]) -> str:
-    span = _span(claim["claimed_low"], claim["claimed_high"], claim["claimed_unit"])
-    return f"{wording.CLAIMED.get(claim['wording'], '')}{span}" if span else "no number named"
-
-
-def _recomputed(claim: Mapping[str, Any]) -> str:
-    return _span(claim["recomputed_low"], claim["recomputed_high"], claim["claimed_unit"]) or "-"
-
-
-def _span(low: float | None, high: float | None, unit: str | None) -> str:
-    """Return the known ends of a range with their unit; empty if there are none."""
-    known = [each for each in (low, high) if wording.is_known(each)]
-    ends = dict.fromkeys(f"{each:,.0f}" if abs(each) >= 1000 else f"{each:.4g}" for each in known)
-    return f"{' to '.join(ends)} {unit or ''}".strip() if ends else ""
-
-
-def _cases(claim: Mapping[str, Any]) -> str:
-    return f"{claim['cases_within']} of {claim['cases']}" if claim["cases"] else "-"
-
-
-COMPUTED = {"claimed": _claimed, "figures_give": _recomputed, "cases_that_agree": _cases}
 
 
 def _tolerance(claim: Mapping[str, Any]) -> str | None:
@@ -82,11 +53,11 @@ def _tolerance(claim: Mapping[str, Any]) -> str | None:
 def _show_claim(warehouse: Warehouse, claim: Mapping[str, Any]) -> None:
     st.header(f"Claim {wording.plain(claim['claim_id'])}")
     st.markdown(f"> {wording.plain(claim['statement'])}")
-    cases = f"{_cases(claim)} agree, {claim['cases_above']} above, {claim['cases_below']} below"
+    cases = f"{claim['cases_that_agree']} agree, {claim['cases_above']} above, {claim['cases_below']} below"
     facts = {
-        "Claimed": _claimed(claim),
+        "Claimed": claim["claimed"],
         "Computed": claim["quantity"],
-        "Figures give": _recomputed(claim),
+        "Figures give": claim["figures_give"],
         "Cases": cases if claim["cases"] else None,
         "Verdict of the rule": wording.CLAIM_VERDICTS[claim["verdict"]],
         "Its tolerance": _tolerance(claim),
