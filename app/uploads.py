@@ -26,13 +26,6 @@ INGEST_S: Final = 300.0
 ALLOWED: Final = "DROPLINE_ALLOW_UPLOADS"
 _MEMORY_BYTES: Final = 3 * 2**29
 _LONGEST_NAME: Final = 100  # characters
-_FIGURES: Final = (
-    "source_line", "tool", "tool_version", "command", "protocol", "offered_rate", "rate_unit", "sent", "received",
-    "dropped", "duration_s", "started_at", "completed", "warnings", "conflicts",
-)  # fmt: skip
-_COMPUTED: Final = (
-    "achieved_rate", "loss_worst_exchange", "loss_packet", "loss_lease", "error_ratio", "is_unsustained",
-)  # fmt: skip
 
 Row = dict[str, Any]
 
@@ -98,16 +91,11 @@ def take_in(home: Home) -> str:
     return done.stdout.strip()
 
 
-def _shown(row: Row, figures: Row) -> Row:
-    started = row.get("started_at")
-    shown = {name: row.get(name) for name in _FIGURES} | {name: figures[name] for name in _COMPUTED}
-    return shown | {"started_at": None if started is None else str(started)}
-
-
 def look(file: Path) -> Row:
     """Return the result of `explain` for a file alone in its folder, in a confined process; exit if it is refused."""
     from dropline.ingest.files import IntakeError
     from dropline.ingest.names import ARCHIVES
+    from dropline.ingest.schema import TRIALS
     from dropline.ingest.show import show
 
     if ARCHIVES.search(file.name):  # this process may not write what is in it
@@ -122,7 +110,7 @@ def look(file: Path) -> Row:
         "kind": found.kind,
         "why": found.why,
         "left_alone": found.left_alone,
-        "trials": [_shown(row, figures[row["trial_id"]]) for row in trials],
+        "trials": [dict.fromkeys(TRIALS.names) | row | figures[row["trial_id"]] for row in trials],
         "trials_in_all": len(found.trials),
         "rejects": [{key: each[key] for key in ("line", "reason", "hint")} for each in rejects[:MOST_REJECTS]],
         "rejects_in_all": len(rejects),
@@ -141,4 +129,4 @@ def ready() -> None:
 
 def main(path: str) -> None:
     """Write the result of `look` for the file at `path` to standard output, as JSON."""
-    sys.stdout.buffer.write(json.dumps(look(Path(path))).encode())
+    sys.stdout.buffer.write(json.dumps(look(Path(path)), default=str).encode())
