@@ -66,9 +66,8 @@ def _ratios(scope: Scope, caption: str, rows: Sequence[Row]) -> Table:
     )
 
 
-def between_versions(scope: Scope) -> Iterable[Block]:
-    """Say what changed with the newest version, if two were measured: how many set-ups, and each by how much."""
-    title, pairs = queries.since_versions(scope.warehouse, None)
+def between_versions(scope: Scope, title: str, pairs: Sequence[Row]) -> Iterable[Block]:
+    """Say what changed, by `queries.since_versions`: how many set-ups, and each by how much."""
     known = {*scope.ids}
     own = [row for row in pairs if {row["configuration_id_a"], row["configuration_id_b"]} <= known]
     if own:
@@ -82,9 +81,8 @@ def between_versions(scope: Scope) -> Iterable[Block]:
         )
 
 
-def changed_levels(scope: Scope) -> list[str]:
-    """Say which series end at another level than they began, if their newest result is in the report."""
-    _, pairs = queries.since_versions(scope.warehouse, None)
+def changed_levels(scope: Scope, pairs: Sequence[Row]) -> list[str]:
+    """Say which other series end at another level than they began, if their newest result is in the report."""
     own = [each for each in queries.changed_series(scope.warehouse, None, pairs) if each["newest_id"] in scope.ids]
     return [f"{headlines.changed_level(each)}." for each in own[: headlines.MOST_CHANGED]]
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from dropline.app import headlines, wording
+from dropline.app import headlines, queries, wording
 from dropline.app.warehouse import Warehouse
 from dropline.report import capacities, comparisons, curves
 from dropline.report.scope import Row, Scope, chosen, grouped, printable, web
@@ -72,7 +72,9 @@ def _summary(scope: Scope, told: Sequence[Row], figures: Sequence[Row], pairs: S
         ),
     )
     about = (f"{row['campaign']}: {row['description']}" for row in told if row["description"])
-    answers = [*comparisons.between_versions(scope), *_answers(figures), *comparisons.changed_levels(scope)]
+    title, changes = queries.since_versions(scope.warehouse, None)
+    levels = comparisons.changed_levels(scope, changes)
+    answers = [*comparisons.between_versions(scope, title, changes), *_answers(figures), *levels]
     for row in scope.rows("throughputs")[:1]:
         label = scope.labels[row["configuration"]]
         answers.append(f"Throughput: up to {wording.number(row['rate'])} {row['unit']}, {label}.")
@@ -105,15 +107,7 @@ def _method(scope: Scope, figures: Sequence[Row]) -> Section:
 
 
 def _machine(host: Row) -> Table:
-    facts = {name: value for name, value in host.items() if value not in (None, [])}
+    facts = {name: str(value) for name, value in host.items() if value is not None}
     caption = f"Machine {facts.pop('name')} ({facts.pop('campaigns')})"
-    texts = {wording.REPORTED.get(name, name.replace("_", " ")): _fact(name, value) for name, value in facts.items()}
+    texts = {wording.REPORTED.get(name, name.replace("_", " ")): value for name, value in facts.items()}
     return Table.of(caption, ({"Fact": name, "Value": value} for name, value in texts.items()))
-
-
-def _fact(name: str, value: Any) -> str:
-    if name == "memory_bytes":
-        return f"{value / 2**30:.1f} GiB"
-    if name == "packages":
-        return f"{len(value):,}, listed on the page Machines and in the table hosts"
-    return f"{value:,g}" if isinstance(value, float) else str(value)

@@ -60,21 +60,12 @@ def chosen(warehouse: Warehouse, wanted: Sequence[str]) -> Scope:
             hint = f"did you mean {' or '.join(near)}?" if near else "`dropline status` lists what was measured."
             raise DroplineError(f"--campaign {name}: the warehouse has no campaign with that name; {hint}")
     chosen = sorted(set(wanted)) or measured or names
-    rows = printable(
-        warehouse.query(
-            """
-            select configuration_id, campaign from configurations
-            where list_contains($campaigns, campaign)
-            order by campaign, configuration, configuration_id
-            """,
-            {"campaigns": chosen},
-        )
-    )
+    ids = [row["configuration_id"] for row in Scope(warehouse, chosen, [], {}).rows("configurations")]
     known = queries.labels(warehouse)
-    labels = {row["configuration_id"]: output_formats.printable(known[row["configuration_id"]]) for row in rows}
+    labels = {each: output_formats.printable(known[each]) for each in ids}
     if len(chosen) == 1:
         labels = {each: label.replace(f" ({chosen[0]})", "") for each, label in labels.items()}
-    return Scope(warehouse, chosen, [row["configuration_id"] for row in rows], labels)
+    return Scope(warehouse, chosen, ids, labels)
 
 
 def printable(table: pa.Table) -> list[Row]:

@@ -9,7 +9,14 @@ used as (
 )
 
 select distinct on (host_id)
-    * exclude (facts, campaign, host_id, origin),
+    * exclude (facts, campaign, host_id, origin) replace (
+        format('{:,g}', cpu_mhz) as cpu_mhz,
+        format('{:.1f} GiB', memory_bytes / 2 ** 30) as memory_bytes,
+        format('{:,g}', nic_speed_mbps) as nic_speed_mbps,
+        format(
+            '{:,}, listed on the page Machines and in the table hosts', nullif(cardinality(packages), 0)
+        ) as packages
+    ),
     (
         select used.campaigns
         from used
