@@ -438,22 +438,13 @@ def measured_like(known: Warehouse | None, inputs: Mapping[str, float], like: st
 
 def headline(found: Answer) -> list[str]:
     """Return the answer in sentences: the need, its parts, and the configurations that meet it."""
-    import pyarrow.compute as pc
-
-    loads, known = found.loads, found.candidates
+    loads = found.loads
     if not loads["needed_lps"]:
         return ["There is nothing to serve: give the number of clients."]
     parts = [f"{amount(loads[name])} {LOADS[name][0].lower()}" for name in PARTS if loads[name]]
     lasts_s = _recovery_s(found) if loads["recovery_lps"] else 0
     back_s = 60 * round(lasts_s / 60) if lasts_s > found.inputs["recovery_s"] else None
-    counts: dict[str, Any] = {}
-    if known:
-        enough, unknown = (known.filter(pc.equal(known["meets"], each)) for each in ("yes", "unknown"))
-        own = enough.filter(pc.equal(enough["origin"], "measured"))
-        counts = {"all": len(known), "enough": len(enough), "unknown": len(unknown), "own": len(own)}
-        counts["closest"] = _least(known, "missing_lps")
-        counts["last"] = _least(own or enough, "headroom_ratio") if enough else None
-    return _said("headline", loads, parts, back_s, found, counts)
+    return _said("headline", loads, parts, back_s, found)
 
 
 @cache
@@ -470,13 +461,6 @@ def _said(macro: str, *told: Any) -> list[str]:
     """Return the sentences of a macro in plan.txt."""
     parts = str(getattr(_sentences(), macro)(*told)).split("\n\n")
     return [" ".join(part.split()) for part in parts if part.strip()]
-
-
-def _least(table: pa.Table, name: str) -> dict[str, Any]:
-    """Return the first row with the lowest value of a column."""
-    import pyarrow.compute as pc
-
-    return dict(table.slice(pc.index(table[name], pc.min(table[name])).as_py(), 1).to_pylist()[0])
 
 
 def _recovery_s(found: Answer) -> float:
