@@ -442,8 +442,8 @@ def headline(found: Answer) -> list[str]:
     if not loads["needed_lps"]:
         return ["There is nothing to serve: give the number of clients."]
     parts = [f"{amount(loads[name])} {LOADS[name][0].lower()}" for name in PARTS if loads[name]]
-    lasts_s = _recovery_s(found) if loads["recovery_lps"] else 0
-    back_s = 60 * round(lasts_s / 60) if lasts_s > found.inputs["recovery_s"] else None
+    is_longer = loads["recovery_lps"] and loads["recovery_lasts_s"] > found.inputs["recovery_s"]
+    back_s = 60 * round(loads["recovery_lasts_s"] / 60) if is_longer else None
     return _said("headline", loads, parts, back_s, found)
 
 
@@ -463,25 +463,10 @@ def _said(macro: str, *told: Any) -> list[str]:
     return [" ".join(part.split()) for part in parts if part.strip()]
 
 
-def _recovery_s(found: Answer) -> float:
-    """Return how long the recovery takes: as asked for, or as long as clients wait whom the outage cost their lease.
-
-    They wait for as long as they have asked, at most for their longest wait.
-    """
-    from dropline.inference import recovery
-
-    values, loads = found.inputs, found.loads
-    others = loads["expiries_lps"] + loads["arrivals_lps"] + loads["moves_lps"]
-    asked_s = values["outage_s"] - (0 if others else values["lease_s"] - loads["t1_s"])
-    longest_s = values["longest_timeout_s"] or recovery.LONGEST_TIMEOUT_S[int(values["ip_version"])]
-    is_late = loads["starting_clients"] > values["down_clients"]
-    return max(values["recovery_s"], min(asked_s, longest_s) * is_late)
-
-
 def demand(found: Answer) -> list[tuple[float, float]]:
     """Return steps of the need until the lease ends: seconds after the event, and leases per second from then on."""
     values, loads = found.inputs, found.loads
-    recovery_s = _recovery_s(found)
+    recovery_s = loads["recovery_lasts_s"]
     wave_s = max(values["boot_window_s"] * bool(loads["boot_wave_lps"]), recovery_s)
     busiest_s, end_s = loads["busiest_after_s"] or 0, max(values["lease_s"], loads["t1_s"] + wave_s)
     stretches = [

@@ -328,6 +328,13 @@ select
     steady_messages_per_s,
     steady_messages_per_s + event_messages_per_s as peak_messages_per_s,
     starting_clients,
+    -- those whom the outage cost their lease ask again after as long as they have asked, at most after their longest wait
+    greatest(recovery_s, case
+        when starting_clients > down_clients then least(
+            outage_s - case when expiries_lps + arrivals_lps + moves_lps > 0 then 0 else lease_s - t1_s end, longest_s
+        )
+        else 0
+    end) as recovery_lasts_s,
     renewing_clients,
     rebinding_clients,
     leases_per_client * (greatest(clients, down_clients) + (arrivals_per_s + moves_per_s) * lease_s) as pool_size,
