@@ -7,9 +7,9 @@ const PALETTES = {
     dark: { base: "vs-dark", keyword: "6cb6ff", string: "f0a98a", number: "b5cea8", comment: "8fb573", predefined: "dcdcaa" },
 }
 
-function loaded() {
+function loaded(worker) {
     window.droplineMonaco ??= new Promise((resolve, reject) => {
-        window.MonacoEnvironment = { getWorker: () => new Worker(`${HOME}/worker.js`, { type: "module" }) }
+        window.MonacoEnvironment = { getWorker: () => new Worker(`${HOME}/${worker}`, { type: "module" }) }
         const style = Object.assign(document.createElement("link"), { rel: "stylesheet" })
         style.href = `${HOME}/editor/editor.main.css`
         const script = Object.assign(document.createElement("script"), { src: `${HOME}/loader.js`, onerror: reject })
@@ -131,7 +131,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
     if (root.editor) return update(root)
     if (root.isLoading) return
     root.isLoading = true
-    loaded().then(monaco => {
+    loaded(data.worker).then(monaco => {
         for (const left of monaco.editor.getEditors()) if (!left.getDomNode()?.isConnected) left.dispose()
         const editor = monaco.editor.create(root.querySelector(".text"), {
             language: "sql", value: data.text, ariaLabel: data.label, theme: `dropline-${isDark(root) ? "dark" : "light"}`,

@@ -7,15 +7,14 @@ from typing import Any, Final
 
 import rocher
 import streamlit as st
-from starlette.requests import Request
-from starlette.responses import FileResponse
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 
 LABEL: Final = "One SELECT (DuckDB's SQL)"
 KEY: Final = "editor"
 _HERE: Final = Path(__file__).parent
 _MONACO: Final = Path(rocher.path())
+_WORKER: Final = next(_MONACO.glob("assets/editor.worker-*.js")).relative_to(_MONACO).as_posix()
 _HTML: Final = """<div class="sql-editor"><div class="text"></div>
 <div class="tree" role="region" tabindex="0" aria-label="Tables and functions"></div>
 <button type="button" class="run">Run</button></div>"""
@@ -23,12 +22,7 @@ _HTML: Final = """<div class="sql-editor"><div class="text"></div>
 
 def routes() -> list[BaseRoute]:
     """Return the routes that serve Monaco; they expose no data."""
-    worker = next(_MONACO.glob("assets/editor.worker-*.js"))
-
-    async def serve_worker(_: Request) -> FileResponse:
-        return FileResponse(worker)
-
-    return [Route("/editor/worker.js", serve_worker), Mount("/editor", StaticFiles(directory=_MONACO))]
+    return [Mount("/editor", StaticFiles(directory=_MONACO))]
 
 
 def show(text: str, revision: int, schema: dict[str, Any], on_run: Callable[[], None]) -> None:
@@ -38,7 +32,8 @@ def show(text: str, revision: int, schema: dict[str, Any], on_run: Callable[[], 
     """
     css, js = ((_HERE / name).read_text("utf-8") for name in ("editor.css", "editor.js"))
     shown = st.components.v2.component("sql-editor", html=_HTML, css=css, js=js, isolate_styles=False)
-    shown(key=KEY, data={"text": text, "revision": revision, "label": LABEL, **schema}, on_run_change=on_run)
+    data = {"text": text, "revision": revision, "label": LABEL, "worker": _WORKER, **schema}
+    shown(key=KEY, data=data, on_run_change=on_run)
 
 
 def asked() -> str:
