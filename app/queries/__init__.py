@@ -59,8 +59,7 @@ def since_versions(warehouse: Warehouse, loss_goal: str | None) -> tuple[str, li
     if not (known := row(warehouse, "versions_known", loss_goal=loss_goal)):
         return "", []
     pairs = verdicts(warehouse, "versions_pairs", **known, loss_goal=loss_goal)
-    title = f"{known['product']} {known['version']} against {known['previous_version']}"
-    return title, [pair | {"version": known["version"]} for pair in pairs.to_pylist()]
+    return known["title"], [pair | {"version": known["version"]} for pair in pairs.to_pylist()]
 
 
 def changed_series(

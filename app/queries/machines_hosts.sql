@@ -1,4 +1,4 @@
--- The hosts, measured first, each with a unique label and its number of runs.
+-- The hosts, measured first, each with a unique label, its hardware in a few words, and its number of runs.
 with
 
 used as (
@@ -19,6 +19,16 @@ select
                 then ', ' || left(hosts.host_id, 6)
         end, ')'
     ) as label,
+    coalesce(
+        nullif(
+            concat_ws(
+                ', ',
+                hosts.cpu_model,
+                format('{:,} core', hosts.cpu_cores) || if(hosts.cpu_cores = 1, '', 's'),
+                format('{:,.0f} GiB', hosts.memory_bytes / 2 ** 30)
+            ), ''
+        ), hosts.name
+    ) as described,
     (
         select count(*) from runs
         where runs.host_id = hosts.host_id

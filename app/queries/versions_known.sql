@@ -21,6 +21,7 @@ select
     newer.product,
     newer.product_version as version,
     older.product_version as previous_version,
+    concat(newer.product, ' ', newer.product_version, ' against ', older.product_version) as title,
     count(*) as set_ups
 from versions as newer
 inner join versions as older on newer.series_id = older.series_id and newer.place > older.place

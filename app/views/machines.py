@@ -36,19 +36,12 @@ def _answer(rows: pd.DataFrame) -> str:
     """Return a summary of the measured machines."""
     own = rows[rows["origin"] == "measured"]
     beside = f" Published sources describe {len(rows) - len(own)} more." if len(rows) > len(own) else ""
-    kinds = {_described(host) for _, host in own.iterrows()}
+    kinds = {*own["described"]}
     if not kinds:
         return wording.TOLD["no_host"]
     if len(kinds) > 1:
         return f"You measured on {len(kinds)} kinds of machines: compare figures only within one kind.{beside}"
-    return f"You measured on {kinds.pop()}.{beside}"
-
-
-def _described(host: pd.Series) -> str:
-    cores = wording.plural(int(host["cpu_cores"]), "core") if wording.is_known(host["cpu_cores"]) else None
-    memory = f"{host['memory_bytes'] / 2**30:,.0f} GiB" if wording.is_known(host["memory_bytes"]) else None
-    known = [str(each) for each in (host["cpu_model"], cores, memory) if wording.is_known(each)]
-    return wording.plain(", ".join(known) or host["name"])
+    return f"You measured on {wording.plain(kinds.pop())}.{beside}"
 
 
 def _hosts(warehouse: Warehouse) -> None:

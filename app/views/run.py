@@ -241,7 +241,7 @@ def _show_response_times(warehouse: Warehouse, trial: pd.Series[Any], key: Mappi
     times = pd.DataFrame(
         [[trial[f"latency_{name}_ms"] for name in LATENCIES], [probes[name] for name in LATENCIES]],
         index=["generator", f"probes ({probes['answered']} answered)"],
-        columns=[name.capitalize() for name in LATENCIES],
+        columns=LATENCIES,
         dtype=float,
     ).dropna(how="all")
     st.header("Response times")
@@ -254,9 +254,7 @@ def _show_response_times(warehouse: Warehouse, trial: pd.Series[Any], key: Mappi
         st.info(f"No distribution of response times{records}. {below}", icon=":material/info:")
     if times.empty:
         return
-    alt = "Response times in milliseconds, of the generator and of probes"
-    config = {name: st.column_config.NumberColumn(f"{name} (ms)", format="%.3f") for name in times.columns}
-    widgets.table(times.rename_axis("Source").reset_index(), alt=alt, key="times", config=config)
+    widgets.declared("times", times.rename_axis("source").reset_index())
 
 
 def _show_counters(warehouse: Warehouse, key: Mapping[str, Any]) -> None:

@@ -22,10 +22,7 @@ def main() -> None:
     left, right = st.columns([2, 1])
     with right:
         goal = widgets.choose_goal(warehouse)
-    known = {
-        f"{row['product']} {row['version']} against {row['previous_version']}": row
-        for row in queries.ask(warehouse, "versions_known", loss_goal=goal).to_pylist()
-    }
+    known = {row["title"]: row for row in queries.ask(warehouse, "versions_known", loss_goal=goal).to_pylist()}
     with left:
         chosen = widgets.choose_one("Versions", "versions", {each: each for each in known})
     if chosen:

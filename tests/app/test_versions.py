@@ -29,9 +29,11 @@ def two_versions(warehouse_home, tmp_path_factory):
 
 
 def test_the_same_set_ups_of_two_versions_are_known_and_others_are_not(two_versions, warehouse):
-    assert queries.ask(
+    [found] = queries.ask(
         Warehouse.open(two_versions / "warehouse.duckdb"), "versions_known", loss_goal=None
-    ).to_pylist() == [{"product": "ISC Kea", "version": "2.4.0", "previous_version": "2.2.0", "set_ups": 4}]
+    ).to_pylist()
+    assert found.pop("title") == "ISC Kea 2.4.0 against 2.2.0"
+    assert found == {"product": "ISC Kea", "version": "2.4.0", "previous_version": "2.2.0", "set_ups": 4}
     assert queries.row(warehouse, "versions_known", loss_goal=None) == {}
 
 
