@@ -26,12 +26,6 @@ DECIDED: Final = ("faster", "slower", "probably faster", "probably slower")
 _MAIN: Final = ("product", "product_version", "backend", "threading", "ha_mode", "scenario")
 _MORE: Final = ("testbed", "tool", "configuration", "method", "campaign")
 _APART: Final = ("scenario", "product_version", "campaign", "testbed", "tool", "method")  # pairs of one name
-# What `fastest` and the texts about it read of a set-up.
-COLUMNS: Final = (
-    *(*_MAIN, *_MORE, "protocol", "threads", "cpus", "origin", "rate", "rate_unit"),
-    *("ci_low", "ci_high", "interval_kind", "last_passing_rate", "first_exceeding_rate"),
-    *("loss_goal", "status", "qualifier", "runs", "configuration_id"),
-)
 
 
 def threads(threading: str | None, count: float | None) -> str:
@@ -41,8 +35,8 @@ def threads(threading: str | None, count: float | None) -> str:
     return {"single": "1 thread", "multi": "multi-threaded"}.get(threading or "", "")
 
 
-def names(rows: Sequence[Row]) -> list[str]:
-    """Return a short unique name for each set-up, made of what they do not all share."""
+def named(rows: Sequence[Row]) -> list[Row]:
+    """Return the set-ups, each with a short unique `name`, made of what they do not all share."""
     parts = [_parts(row) for row in rows]
     differing = [column for column in _MAIN if len({part[column] for part in parts}) > 1]
     differing = differing or [next((column for column in _MAIN if any(part[column] for part in parts)), _MAIN[0])]
@@ -53,7 +47,7 @@ def names(rows: Sequence[Row]) -> list[str]:
         texts = [part[column] for part in parts]
         own = [text if not name else each for name, text, each in zip(found, texts, _own(found, texts), strict=True)]
         found = [", ".join(filter(None, each)) for each in zip(found, own, strict=True)]
-    return unique(found)
+    return [row | {"name": name} for row, name in zip(rows, unique(found), strict=True)]
 
 
 def unique(found: Sequence[str], *apart: Sequence[str]) -> list[str]:
@@ -235,9 +229,10 @@ def two_digits(ratio: float, sign: str = "") -> str:
 
 def _crowded(row: Row) -> str:
     """Return a note if there were more threads than CPUs."""
-    cpus, count = row["cpus"], row["threads"]
-    known = wording.is_known(cpus) and wording.is_known(count)
-    return f" on {wording.plural(int(cpus), 'CPU')}" if known and count > cpus else ""
+    cpus, count = row.get("cpus"), row["threads"]
+    if wording.is_known(cpus) and wording.is_known(count) and count > cpus:
+        return f" on {wording.plural(int(cpus), 'CPU')}"
+    return ""
 
 
 def none_holds(rows: Sequence[Row]) -> str:

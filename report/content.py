@@ -88,9 +88,8 @@ def _answers(figures: Sequence[Row]) -> Iterable[str]:
     for known in sorted(kinds.values(), key=lambda rows: -sum(row["runs"] or 0 for row in rows)):
         newest = [row for row in known if row["is_newest"]]
         rows = newest if newest and len(known) > headlines.MOST_ALIKE else known
-        named = [row | {"name": name} for row, name in zip(rows, headlines.names(rows), strict=True)]
         failed = headlines.at_first_step(rows)
-        if best := headlines.fastest(named):
+        if best := headlines.fastest(headlines.named(rows)):
             yield f"{headlines.headline(best, alone=len(rows) == 1)}. {headlines.certainty(best)} {failed}".strip()
         else:
             yield f"{headlines.none_holds(rows)}. {failed}"

@@ -16,10 +16,7 @@ from dropline.app.warehouse import Warehouse
 
 MOST_FOUND: Final = 200  # per page
 MOST_BESIDE: Final = 5  # campaigns, machines or runs
-FACETS: Final = (
-    *("protocol", "backend", "campaign", "origin", "product", "version", "threading", "threads", "ha", "testbed"),
-    *("scenario", "tool", "tag", "month", "unit", "quality"),
-)
+FACETS: Final = wording.FACETS
 # Columns of the facets that have another name; a configuration may have several months and tags.
 _COLUMNS: Final = {"version": "product_version", "ha": "ha_mode", "tag": "tags", "month": "months", "unit": "rate_unit"}
 

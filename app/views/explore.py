@@ -14,8 +14,6 @@ from dropline.app import headlines, links, queries, view_tables, widgets, wordin
 from dropline.app.queries import explore
 from dropline.app.warehouse import Warehouse
 
-NAMES: Final = {"ha": "High availability", "tool": "Generator"}  # of facets that their columns do not name well
-FACETS: Final = {facet: NAMES.get(facet, facet.capitalize()) for facet in explore.FACETS}
 ACROSS: Final = 4  # facets per row; the first row is always visible
 NAMED: Final = 4  # values with counts below a facet
 ANSWERED: Final = 4  # protocols in the answer
@@ -63,7 +61,8 @@ def _begin(origins: Collection[str]) -> None:
 
 def _choose_facets(values: Mapping[str, list[str]]) -> tuple[dict[str, list[str]], dict[str, DeltaGenerator]]:
     """Show every facet; return the choices, and the places below them for the counts that each value would leave."""
-    rows = [list(FACETS)[place : place + ACROSS] for place in range(0, len(FACETS), ACROSS)]
+    facets = [*explore.FACETS]
+    rows = [facets[place : place + ACROSS] for place in range(0, len(facets), ACROSS)]
     hidden = any(st.query_params.get(facet) for row in rows[1:] for facet in row)
     chosen, below = {}, {}
     first = st.container()
@@ -72,8 +71,9 @@ def _choose_facets(values: Mapping[str, list[str]]) -> tuple[dict[str, list[str]
         for column, facet in zip((more if number else first).columns(ACROSS), row, strict=True):
             with column:
                 options = {value: _text(facet, value) for value in values[facet]}
-                named = widgets.narrowed(f"{FACETS[facet].lower()}s", facet, options)
-                chosen[facet] = widgets.choose_many(FACETS[facet], facet, named)
+                label = explore.FACETS[facet]
+                named = widgets.narrowed(f"{label.lower()}s", facet, options)
+                chosen[facet] = widgets.choose_many(label, facet, named)
                 below[facet] = st.empty()
     return chosen, below
 
@@ -106,8 +106,7 @@ def _answer(found: explore.Found, compared: headlines.Compared) -> None:
     rated = found.rows.to_pandas().dropna(subset=["rate"])
     own = rated[rated["origin"] == "measured"]
     own = own[own["is_newest"]] if own["is_newest"].any() else own
-    rows: list[headlines.Row] = (own if len(own) else rated).reindex(columns=headlines.COLUMNS).to_dict("records")
-    rows = [row | {"name": name} for row, name in zip(rows, headlines.names(rows), strict=True)]
+    rows = headlines.named((own if len(own) else rated).to_dict("records"))
     if best := headlines.fastest(rows):
         st.header(wording.plain(headlines.headline(best, alone=len(rows) == 1)), anchor=False)
         said = headlines.lead(best, rows, compared), headlines.certainty(best)

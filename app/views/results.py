@@ -177,7 +177,7 @@ def _panels(found: pd.DataFrame, table: pa.Table, warehouse: Warehouse, goal: st
 def _panel(rows: Sequence[headlines.Row], known: int, kind: tuple[str, ...], compared: headlines.Compared) -> Panel:
     """Return the headline and the capacities of the fastest of all `known` set-ups of a kind."""
     _, protocol, unit, place = kind
-    drawn = [row | {"name": name} for row, name in zip(rows, headlines.names(rows), strict=True)]
+    drawn = headlines.named(rows)
     best = headlines.fastest(drawn)
     heading, lead, certainty = headlines.none_holds(drawn), "", headlines.at_first_step(drawn)
     if best is not None:
@@ -209,18 +209,14 @@ def _draw(shown: Panel) -> None:
             st.markdown(wording.plain(shown.lead))
         if shown.certainty:
             st.caption(wording.plain(shown.certainty))
-    widgets.chart(shown.drawn, shown.key, shown.asked, on_select=_no_more if shown.rows else None, kept=shown.kept)
+    widgets.chart(shown.drawn, shown.key, shown.asked, on_select="rerun" if shown.rows else None, kept=shown.kept)
     if shown.speedups:
         links.to_speedups(*shown.speedups, "All pairs, with statistical tests")
     _lead_on(shown.rows, shown.best, shown.key)
 
 
-def _no_more() -> None:
-    """Make a click rerun the page, which reads the selection from the state."""
-
-
 def _lead_on(drawn: Sequence[headlines.Row], best: headlines.Row | None, key: str) -> None:
-    """Link to the runs of the set-up whose bar was clicked, and to its comparison with the fastest."""
+    """Link to the runs of the set-up whose bar the state has as clicked, and to its comparison with the fastest."""
     picked = st.session_state.get(key, {}).get("selection", {}).get(panel.PICKED, [])
     ids = {each.get("configuration_id") for each in picked}
     for row in [row for row in drawn if row["configuration_id"] in ids][:1]:

@@ -45,7 +45,7 @@ PAIR = KEA | {"ha_mode": "hot-standby", "rate": 739.0, "runs": 1}
     ],
 )
 def test_a_set_up_is_named_by_what_not_all_share(rows, names):
-    assert headlines.names(rows) == names
+    assert [row["name"] for row in headlines.named(rows)] == names
 
 
 SAID = yaml.safe_load(Path(__file__).with_name("headlines.yml").read_text("utf-8"))
