@@ -46,14 +46,12 @@ def to_compare(configuration_ids: Sequence[str], text: str) -> None:
 
 
 def to_trend(warehouse: Warehouse, loss_goal: str | None, series_id: str, text: str) -> None:
-    """Link to the runs of a series over time."""
-    known = queries.ask(warehouse, "trends_series", loss_goal=loss_goal).to_pylist()
+    """Link to the runs of a series over time; the page replaces its id by its name."""
     goal = next((each for each in queries.loss_goals(warehouse) if each["loss_goal"] == loss_goal), None)
-    for each in (each for each in known if each["series_id"] == series_id):
-        address = {"series": wording.series(each["label"], each["runs"], each["changes"])}
-        if goal is not None:
-            address["goal"] = wording.loss_goal(goal["loss_goal"], goal["loss_limit"], goal["loss_basis"])
-        to_page("trends", text, "trending_up", address)
+    address = {"series": series_id}
+    if goal is not None:
+        address["goal"] = wording.loss_goal(goal["loss_goal"], goal["loss_limit"], goal["loss_basis"])
+    to_page("trends", text, "trending_up", address)
 
 
 def to_speedups(factor: str, campaign: str, text: str) -> None:

@@ -63,7 +63,7 @@ for beside in WITHIN:
                 st.page_link(other, label=label)
 if page != runs:
     search()
-widgets.follow_publications()
+widgets.follow_publications(widgets.published())
 try:
     page.run()
 except QueryRefused as error:

@@ -110,12 +110,12 @@ def differences(factors: pa.Table, labels: Mapping[str, str], chosen: Sequence[s
     by_id = {row["configuration_id"]: row for row in factors.to_pylist()}
     rows = []
     for name in factors.column_names:
-        values = [by_id[each][name] for each in chosen if each in by_id]
+        values = [by_id[each][name] for each in chosen]
         if name == "configuration_id" or all(value is None for value in values):
             continue
         texts = [wording.NOT_STATED if value is None else _fact(name, value) for value in values]
         differs = "≠" if len(set(texts)) > 1 else ""
-        columns = {labels[each]: text for each, text in zip([c for c in chosen if c in by_id], texts, strict=True)}
+        columns = {labels[each]: text for each, text in zip(chosen, texts, strict=True)}
         rows.append({"Factor": in_words(name), "Differs": differs} | columns)
     return pd.DataFrame(rows)
 

@@ -52,19 +52,16 @@ def open_warehouse() -> Warehouse:
     return _opened(Identity.of(Home.chosen().warehouse))
 
 
-def follow_publications() -> None:
-    """Rerun the page within seconds of a publication; costs one stat of the file."""
-    _rerun_after(_published())
-
-
 @st.fragment(run_every=FOLLOWED_EVERY_S)
-def _rerun_after(shown: Identity | None) -> None:
+def follow_publications(shown: Identity | None) -> None:
+    """Rerun the page within seconds of a publication after the `shown` one; costs one stat of the file."""
     # `shown` is of the run of the whole page: if a rerun gets lost, the next look asks again.
-    if _published() != shown:
+    if published() != shown:
         st.rerun()
 
 
-def _published() -> Identity | None:
+def published() -> Identity | None:
+    """Return the identity of the published warehouse, or None if there is none."""
     file = Home.chosen().warehouse
     return Identity.of(file) if file.exists() else None
 
@@ -215,7 +212,7 @@ def chart(
     drawn: theme.Titled,
     key: str,
     asked: Collection[str] = (),
-    on_select: Callable[[], None] | None = None,
+    on_select: Callable[[], None] | Literal["rerun"] | None = None,
     kept: Mapping[str, Any] | None = None,
 ) -> None:
     """Show a chart with its title, its description as text alternative, and below it its data and SQL.

@@ -142,8 +142,6 @@ def drawn(warehouse: Warehouse, times: int) -> Iterator[dict[str, Any]]:
             "word": turn(WORDS),
             "one": one,
             "other": other,
-            "ones": row["configuration_ids"],
-            "others": row["configuration_ids"][::-1],
             "a": turn(hosts),
             "b": _turn(place + 1)(hosts),
             "rate_units": [row["rate_unit"]],
