@@ -190,6 +190,21 @@ def drift(in_turn: Iterable[bool | None]) -> str:
     return f"{which} measured one after the other: drift of the machine may look like a difference."
 
 
+def machines(differ_in: Iterable[Collection[str] | None]) -> str:
+    """Return a note on pairs whose machines differ, each given by the names of what differs; empty if none does."""
+    pairs = [each if isinstance(each, Collection) else [] for each in differ_in]
+    if not (items := sorted({item.replace("_", " ") for each in pairs for item in each})):
+        return ""
+    which = f"{sum(map(bool, pairs))} of {plural(len(pairs), 'pair')} were" if len(pairs) > 1 else "The pair was"
+    return f"{which} measured on machines that differ ({', '.join(items)}), which may be the cause."
+
+
+def doubts(pairs: Collection[Mapping[str, Any]]) -> str:
+    """Return the notes on rows of `verdicts`: drift and different machines; empty if there are none."""
+    notes = drift(each["is_in_turn"] for each in pairs), machines(each["machines_differ_in"] for each in pairs)
+    return " ".join(filter(None, notes))
+
+
 def widened(correlations: Mapping[str, float | None]) -> str:
     """Return a note on configurations, by label, whose neighbouring runs correlate; empty if there are none."""
     times = {label: widening(known(each)) for label, each in correlations.items()}

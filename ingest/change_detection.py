@@ -95,6 +95,11 @@ class Known:
         held = self._current(key[0]).get(key[1])
         return Version(held.sha256, held.context_sha256, held.status) if held else None
 
+    def other_scope(self, item: Found, key: Key, sha256: str) -> str | None:
+        """Return the scope, other than its own, whose file of other bytes a file replaces, if any."""
+        held = self._current(key[0]).get(key[1])
+        return held.scope if held and held.sha256 != sha256 and held.scope != item.scope.name else None
+
     def left(self, item: Found, key: Key, sha256: str) -> Iterator[Key]:
         """Yield the keys that a file and its sidecar have in the lake if the sidecar named another campaign before."""
         scope, (campaign, path) = item.scope.name, key

@@ -126,7 +126,9 @@ class Identities:
             same = [*self._same(items, name)] if name not in self._taken else []
             files = self._known.of_scope(name).values()
             if not any(same):
-                if 2 * len(sample & {file.sha256 for file in files}) > len(sample):
+                results = {file.sha256 for file in files if file.status != "context"}
+                others = {file.sha256 for file in files} - results  # all campaigns of a test bed have its facts
+                if 2 * len(sample & results) > len(sample - others):
                     twice = f"campaign {name} has these results, too, in other folders: `dropline forget` one of them"
                     self.notes.append(f"{scope.folder}: {twice}")
                 continue

@@ -102,6 +102,7 @@ class Part(NamedTuple):
     summary: Summary
     keys: set[Key]
     left: set[Key]  # of files that count for another campaign from now on
+    replaced: Counter[tuple[str, str, str]]  # files by their folder's name, that of the file replaced, and campaign
     tables: list[tuple[str, pa.Table]]
 
 
@@ -163,10 +164,12 @@ def ingest(
         introduced: set[str] = set()
         doubts: Counter[str] = Counter()
         left: set[Key] = set()
+        replaced: Counter[tuple[str, str, str]] = Counter()
         parts = _parts(resolver, known, scopes, [each.scope.name for each in unread], summary.seen, progress)
         for part in stack.enter_context(closing(parts)):
             summary.add(part.summary)
             left |= part.left
+            replaced += part.replaced
             summary.superseded += len(part.left)
             for name, rows in part.tables:
                 if name == "campaigns":  # without bare names that other parts have added already
@@ -175,11 +178,18 @@ def ingest(
                     fresh = [tags is not None or name not in introduced for name, tags in campaigns]
                     introduced |= {name for name, tags in campaigns if tags is None}
                     rows = rows.filter(pa.array(fresh, pa.bool_()))
+                elif name == "hosts":
+                    summary.notes += _other_machines(lake, rows)
                 elif name == "trials":
                     texts = pc.list_flatten(rows["warnings"])
                     doubted = texts.filter(pc.match_substring_regex(texts, _DOUBTED)).to_pylist()
                     doubts.update(_SIDECAR.sub("sidecars: ", text) for text in doubted)
                 batch.add(name, rows)
+        summary.notes += (
+            f"{counted(n, 'file', 'files')} of {ours} replaced those of {theirs}, as both folders are campaign {name} "
+            f"and have the same paths: to keep both, `dropline forget {name}` and ingest the folder above"
+            for (ours, theirs, name), n in replaced.items()
+        )
         summary.notes += (f"{counted(n, 'trial', 'trials')}: {text}" for text, n in doubts.most_common(_MOST_DOUBTS))
         if campaign and (said := sorted(summary.campaigns - {campaign})):
             summary.notes.append(f"sidecars name campaign {', '.join(said)}, not {campaign}: use `dropline rename`")
@@ -192,6 +202,18 @@ def ingest(
             tombstones(batch, keys, name)
         summary.commit(batch)
     return summary
+
+
+def _other_machines(lake: Lake, rows: pa.Table) -> Iterator[str]:
+    """Yield a note for each folder of machine facts that described another machine before."""
+    columns = ["campaign", "source_path", "host_id"]
+    before = {(*place,): host for *place, host in zip(*lake.tables("hosts", columns).to_pydict().values(), strict=True)}
+    for *place, host in zip(*rows.select(columns).to_pydict().values(), strict=True):
+        if before.get((*place,), host) != host:
+            yield (
+                f"{'/'.join(filter(None, place))}: these facts of a machine replace different ones, also for earlier "
+                "results; if the machine has changed, keep old and new results in two folders, each with its facts"
+            )
 
 
 def _chosen(
@@ -276,12 +298,15 @@ def _take(resolver: Resolver, known: Known, items: Sequence[Found], taken: Itera
     intake = Intake(known, taken)
     by_columns = ramps.Ramps(resolver).outcomes(items)
     left: set[Key] = set()
+    replaced: Counter[tuple[str, str, str]] = Counter()
     for item in items:
         outcome = by_columns.get(item) or resolver.outcome(item)
         intake.take(item, outcome)
         left.update(known.left(item, outcome.key, outcome.raw["sha256"]))
+        if other := known.other_scope(item, outcome.key, outcome.raw["sha256"]):
+            replaced[item.scope.name, other, outcome.key[0]] += 1
     rows = [table for _, written in intake.written() for table in written.items()]
-    return Part(intake.summary, intake.taken if shared else set(), left, rows)
+    return Part(intake.summary, intake.taken if shared else set(), left, replaced, rows)
 
 
 class Intake:

@@ -43,7 +43,9 @@ from dropline.ingest.synonyms import ALONE, PARTNERED, PRODUCTS, told
 
 _MAX_SIDECAR_BYTES: Final = 1024 * 1024
 _READERS: Final = {reader.NAME: reader for reader in READERS}
-_GENERATORS: Final = frozenset({"client", "clients", "gen", "generator", "generators", "loadgen", "tester"})
+_GENERATOR: Final = re.compile(  # without the Gen8 and later of HPE's servers
+    r"(?:client|generator|tester|injector|attacker|dnsperf|perfdhcp|loadgen|traf(?:fic)?(?:gen)?|tg|gen(?!([89]|1\d)$))s?\d*"
+)
 _LARGE: Final = re.compile(r"[0-9]{2}|[0-9]k", re.IGNORECASE)  # a number that may be a rate
 _CONTRASTED: Final = {"product", "threading", "ha_mode"}
 _OPPOSITES: Final = {"single": "multi", "multi": "single"}  # side by side: the threading of a DHCP server
@@ -502,8 +504,7 @@ def _places(item: Found) -> Iterator[tuple[str, str]]:
 
 def _is_generator(folder: str, around: Neighbours) -> bool:
     """Return whether the name of a folder of machine facts says that they are of a generator."""
-    words = (word.rstrip("0123456789") for word in words_of(folder.rpartition("/")[2]))
-    return not around.holds(folder) and not _GENERATORS.isdisjoint(words)
+    return not around.holds(folder) and any(map(_GENERATOR.fullmatch, words_of(folder.rpartition("/")[2])))
 
 
 def _without_repetitions(folder: str) -> str:

@@ -31,11 +31,22 @@
     {{ version }} nulls first
 {%- endmacro %}
 
-{#- A folder's name without the date of a nightly one, which is time and no part of the set-up. -#}
+{#- A folder's name without the date, commit or build of a nightly one, which are time and no part of the set-up. -#}
 {% macro undated(folder) -%}
     {%- set day = '(19|20)[0-9]{2}[-_.]?[01][0-9][-_.]?[0-3][0-9]' -%}
     {%- set time = '([T_-][0-2][0-9][-_.:]?[0-5][0-9]([-_.:]?[0-5][0-9])?Z?)?' -%}
-    {{ replaced(folder, '^' ~ day ~ time ~ '/|/?' ~ day ~ time, '') }}
+    {%- set undated = replaced(folder, '^' ~ day ~ time ~ '/|/?' ~ day ~ time, '') -%}
+    {%- set not_a_hash = replaced(undated, 'ed25519', 'Ed25519') -%}
+    {{ replaced(not_a_hash, '(^|[-_/. ])(g[0-9a-f]{7,40}|' ~ _hash() ~ '|(build|job|pipeline)[-_#]?[0-9]+)', '') }}
+{%- endmacro %}
+
+{#- Seven or more hexadecimal digits, among them a letter and a digit. -#}
+{% macro _hash() -%}
+    {%- for place in range(1, 7) -%}
+        {%- set rest = '[0-9a-f]{' ~ (6 - place) ~ ',33}' -%}
+        [0-9]{{ '{' ~ place ~ '}' }}[a-f]{{ rest }}|[a-f]{{ '{' ~ place ~ '}' }}[0-9]{{ rest }}
+        {{- '|' if not loop.last }}
+    {%- endfor -%}
 {%- endmacro %}
 
 {#- What tells set-ups apart over time, whatever the version, in words as known behind `undated`. -#}

@@ -39,7 +39,7 @@ class Pair(NamedTuple):
 
     Where one ramp ended too soon, the interval has one end. `width_by_steps` is the part of its width, on the log
     scale, that comes from the distance of the steps, which more runs do not narrow; `outliers` are runs that failed
-    early, not counted.
+    early, not counted; `machines_differ_in` names what differs between the two machines.
     """
 
     configuration: str
@@ -52,6 +52,7 @@ class Pair(NamedTuple):
     width_by_steps: float | None = None
     outliers: int = 0
     baseline_outliers: int = 0
+    machines_differ_in: str | None = None
 
     def verdict(self, drop: float) -> Verdict:
         """Return slower if significant and beyond `drop`; passed if the interval excludes `drop`."""
@@ -146,7 +147,9 @@ def _sentence(pair: Pair, verdict: Verdict, drop: float) -> str:
     ends = [None if end is None else _percent(end) for end in (pair.low, pair.high)]
     if not any(ends):
         return "cannot tell: one side has fewer than two runs that reach the limit"
-    figure, remedy = (f"at least {ends[0]}" if ends[0] else f"at most {ends[1]}"), "offer higher rates"
+    figure, remedy = (f"at least {ends[0]}" if ends[0] else f"at most {ends[1]}"), "begin lower and end higher"
+    if all(ends):
+        figure = f"between {ends[0]} and {ends[1]}"
     if pair.ratio is not None and all(ends):
         figure = f"{_percent(pair.ratio)}, 95 % [{ends[0]}, {ends[1]}]"
         remedy = "use smaller steps"
@@ -158,6 +161,8 @@ def _sentence(pair: Pair, verdict: Verdict, drop: float) -> str:
             f"; {pair.outliers} of {runs} runs failed early and do not count, "
             f"{pair.baseline_outliers} of {baseline_runs} of the baseline"
         )
+    if pair.machines_differ_in:
+        figure += f"; the machines differ ({pair.machines_differ_in}), which may be the cause"
     if verdict is Verdict.UNKNOWN:
         return f"cannot tell: {figure}; {remedy}"
     return f"{'slower' if verdict is Verdict.SLOWER else 'passed'}: {figure}"

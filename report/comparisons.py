@@ -71,7 +71,7 @@ def between_versions(scope: Scope, title: str, pairs: Sequence[Row]) -> Iterable
     known = {*scope.ids}
     own = [row for row in pairs if {row["configuration_id_a"], row["configuration_id_b"]} <= known]
     if own:
-        yield f"{title}: {headlines.changes(row['verdict'] for row in own)}."
+        yield f"{title}: {headlines.changes(row['verdict'] for row in own)}. {wording.doubts(own)}".strip()
     real = [row for row in own if row["verdict"] in headlines.DECIDED and row["ratio"]]
     if real:
         yield tuple(

@@ -2,7 +2,7 @@
 -- Sequentially Rejective Multiple Test Procedure", 1979). The ratio is that of the rates at the limit if both were
 -- estimated, else that of the figures.
 -- `pairs` is given: a over b, in the order of their places; `spans` says whether their runs alternated, instead of
--- running one after the other (`is_in_turn`).
+-- running one after the other (`is_in_turn`). `machines_differ_in` lists what differs between the two machines.
 with
 
 sides as (
@@ -23,6 +23,31 @@ compared as (
     inner join pairs on tested.configuration_id_a = pairs.a and tested.configuration_id_b = pairs.b
     inner join configurations on pairs.a = configurations.configuration_id
     where tested.loss_goal = coalesce($loss_goal, configurations.usual_goal)
+
+),
+
+machines as (
+
+    select
+        configuration_id,
+        item,
+        value
+    from configuration_facts
+    where aspect in ('hardware', 'tuning') and grade = 'unfair'
+
+),
+
+machines_of_pairs as (
+
+    select
+        pairs.a,
+        pairs.b,
+        list(machine_a.item order by machine_a.item) as differences
+    from pairs
+    inner join machines as machine_a on pairs.a = machine_a.configuration_id
+    inner join machines as machine_b on pairs.b = machine_b.configuration_id and machine_a.item = machine_b.item
+    where machine_a.value <> machine_b.value
+    group by pairs.a, pairs.b
 
 ),
 
@@ -69,8 +94,10 @@ select
         else adjusted.verdict
     end as verdict,
     span_a.first_started_at <= span_b.last_started_at and span_b.first_started_at <= span_a.last_started_at
-        as is_in_turn
+        as is_in_turn,
+    machines_of_pairs.differences as machines_differ_in
 from pairs
+left join machines_of_pairs on pairs.a = machines_of_pairs.a and pairs.b = machines_of_pairs.b
 left join adjusted on pairs.a = adjusted.a and pairs.b = adjusted.b
 left join spans as span_a on pairs.a = span_a.configuration_id
 left join spans as span_b on pairs.b = span_b.configuration_id

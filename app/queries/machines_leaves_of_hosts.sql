@@ -11,7 +11,7 @@ columns_of_hosts as (
 
     select
         host_id,
-        cast(columns(* exclude (host_id, origin, campaign, name, packages, facts)) as varchar)
+        cast(columns(* exclude (host_id, origin, campaign, name, packages, tuning, facts)) as varchar)
     from chosen
 
 ),

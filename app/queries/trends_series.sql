@@ -1,5 +1,5 @@
--- Each series of runs within a loss goal, those with changes and many runs first. The label adds tool and, if they
--- differ, method.
+-- Each series of runs within a loss goal, first those that changed last, the largest changes first. The label adds tool
+-- and, if they differ, method.
 select
     series_id,
     concat_ws(' · ', any_value(series), any_value(tool), any_value(testbed))
@@ -23,4 +23,6 @@ select
 from trends
 where loss_goal = coalesce($loss_goal, usual_goal)
 group by series_id
-order by changes desc, dips desc, runs desc, label asc, series_id asc
+order by
+    runs - last_place asc nulls last, abs(ln(last_change)) desc nulls last, dips desc, runs desc, label asc,
+    series_id asc

@@ -34,8 +34,9 @@ def main() -> None:
 
 def _answer(rows: pd.DataFrame) -> str:
     """Return a summary of the measured machines."""
-    own = rows[rows["origin"] == "measured"]
-    beside = f" Published sources describe {len(rows) - len(own)} more." if len(rows) > len(own) else ""
+    measured = rows[rows["origin"] == "measured"]
+    own = measured[measured["runs"] > 0] if measured["runs"].any() else measured  # else also the generators' machines
+    beside = f" Published sources describe {len(rows) - len(measured)} more." if len(rows) > len(measured) else ""
     kinds = {*own["described"]}
     if not kinds:
         return wording.TOLD["no_host"]

@@ -101,6 +101,16 @@ def text(data: bytes) -> str:
     return _CONTROL.sub("", data.decode("utf-8-sig", "replace"))
 
 
+def once(data: bytes, begin: str) -> str:
+    """Return the first of several outputs in one file; raise FactError if they differ in more than numbers."""
+    content = text(data)
+    starts = [match.start() for match in re.finditer(f"^(?:{begin})", content, re.MULTILINE)]
+    ends = [*starts[1:], len(content)]
+    alike = {re.sub("[0-9.]+", "0", content[start:end]).strip() for start, end in zip(starts, ends, strict=False)}
+    require(len(alike) < 2, f"what one machine says about itself, found the output of {len(starts)} calls that differ")
+    return content[: ends[0]]
+
+
 def lines(data: bytes) -> list[str]:
     """Return the non-blank lines of `data`, stripped and truncated."""
     stripped = (line.strip() for line in text(data).split("\n"))

@@ -17,6 +17,7 @@ from dropline.ingest.machines.facts import (
     lines,
     nominal_mhz,
     number,
+    once,
     require,
     size_bytes,
     source,
@@ -53,7 +54,8 @@ def lscpu(data: bytes) -> Facts:
         objects = (each for each, _ in _tree(mapping(document(data, "lscpu -J")).get("lscpu")))
         pairs = [(name.removesuffix(":"), each.get("data")) for each in objects if (name := word(each.get("field")))]
     else:
-        whole_lines = re.sub(r"\n {16,}(?=[^:\n]+$)", "", text(data), flags=re.MULTILINE)
+        content = once(data, rf"(?:{_TRANSLATED['Architecture']})\s*[:\uff1a]")
+        whole_lines = re.sub(r"\n {16,}(?=[^:\n]+$)", "", content, flags=re.MULTILINE)
         lines = re.findall(r"^([^:\uff1a\n]+)[:\uff1a](.*)", whole_lines, re.MULTILINE)
         pairs = [(name.strip(), value.strip()) for name, value in lines]
     for name, value in pairs:
@@ -158,7 +160,7 @@ def _logical_name(node: Facts) -> str | None:
 @source
 def dmidecode(data: bytes) -> Facts:
     """Return machine, processors and the sum of the memory modules."""
-    content = text(data)
+    content = once(data, "# dmidecode [0-9]")
     blocks = [(match[1].strip(), fields(match[2])) for match in _DMI_BLOCK.finditer(content)]
     # Without root, or in many virtual machines, there is no SMBIOS: it prints two lines, which are no facts.
     require("dmidecode" in content or blocks, "the output of `dmidecode`, which begins with `# dmidecode VERSION`")
@@ -199,7 +201,8 @@ def meminfo(data: bytes) -> Facts:
 @source
 def cpuinfo(data: bytes) -> Facts:
     """Return the processors; sockets and cores only where the kernel numbers them (x86)."""
-    blocks = re.split(r"^(?=[ \t]*processor\s*:)", text(data), flags=re.MULTILINE)
+    content = once(data, r"[ \t]*processor[ \t]*:[ \t]*0[ \t\r]*$")
+    blocks = re.split(r"^(?=[ \t]*processor\s*:)", content, flags=re.MULTILINE)
     said = ({name.lower(): value for name, value in fields(block).items()} for block in blocks)
     processors = [block for block in said if block.get("processor", "").isdigit()]
     require(processors, "the blocks of /proc/cpuinfo, each with `processor : N`")

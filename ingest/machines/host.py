@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections import ChainMap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from dropline import beside
@@ -16,7 +16,15 @@ _OWN_COLUMNS: Final = frozenset({*PRECEDENCE, "packages"})
 # The clock changes with load, and the usable memory a little with every boot.
 _NOT_IDENTIFYING: Final = frozenset({"cpu_mhz", "memory_bytes"})
 _OF_PROCESSOR: Final = ("cpuinfo", "lscpu")
-_FIRMWARE: Final = ("bios_version", "microcode")
+_TUNING: Final[dict[str, str]] = {  # facts, and their names there
+    "governors": "governor",
+    "transparent_huge_pages": "transparent_huge_pages",
+    "clock_source": "clock_source",
+    "kernel_command_line": "kernel_command_line",
+    "bios_version": "bios_version",
+    "microcode": "microcode",
+}
+_RANDOM: Final = "net.core.netdev_rss_key"  # at every boot
 _FAILED: Final = re.compile(
     rb"not found|no such file|permission denied|not permitted|not supported|no data available"
     rb"|must be (?:super-user|root)|no such device|cannot (?:get|open|read)|can't (?:open|read)",
@@ -32,9 +40,9 @@ _Found = list[tuple[str, str, Facts]]
 def host(files: Mapping[str, bytes]) -> tuple[Row, list[Reject]]:
     """Return the row of schema.HOSTS for the files of one folder, and the rejects.
 
-    The row lacks batch, campaign and source_path. Its `host_id` is a function of hardware and software; `packages` is a
-    list of (name, version); `facts` is JSON by file. Unknown, empty and failed files are skipped: a missing tool is
-    normal. A Reject's reason begins with the file's name and a colon.
+    The row lacks batch, campaign and source_path. Its `host_id` is a function of hardware and software; `packages` and
+    `tuning` are lists of (name, value); `facts` is JSON by file. Unknown, empty and failed files are skipped: a missing
+    tool is normal. A Reject's reason begins with the file's name and a colon.
     """
     found: _Found = []
     rejects: list[Reject] = []
@@ -61,11 +69,28 @@ def host(files: Mapping[str, bytes]) -> tuple[Row, list[Reject]]:
     row["packages"] = sorted(ChainMap(*(facts.get("packages", {}) for _, _, facts in found)).items()) or None
     same: Row = {column: value for column, value in row.items() if column not in _NOT_IDENTIFYING}
     same["memory_gib"] = round(row["memory_bytes"] / 2**30) if row["memory_bytes"] else None
-    if firmware := [facts[key] for _, _, facts in found for key in _FIRMWARE if key in facts]:
-        same["firmware"] = firmware
+    if tuning := dict(ChainMap(*(dict(_tuning(facts)) for _, _, facts in found))):
+        row["tuning"] = same["tuning"] = sorted(tuning.items())
     row["host_id"] = hashlib.sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()[:16]
     row["facts"] = _rest(found)
     return row, rejects
+
+
+def _tuning(facts: Facts) -> Iterator[tuple[str, str]]:
+    """Yield firmware and settings that may change the speed, by name: limits, and which mitigations are on."""
+    for fact, name in _TUNING.items():
+        if fact in facts:
+            yield name, ", ".join(facts[fact]) if isinstance(facts[fact], list) else facts[fact]
+    if switch := re.search(r"(?:^| )mitigations=(\S+)", facts.get("kernel_command_line", "")):
+        yield "mitigations", switch[1]
+    for name, state in facts.get("vulnerabilities", {}).items():
+        yield f"mitigation.{name.lower().replace(' ', '_')}", re.split("[:;]", state)[0]
+    for name, limit in facts.get("cgroup_limits", {}).items():
+        if not limit.startswith("max"):
+            yield f"cgroup.{name}", limit
+    for name, value in facts.get("sysctl", {}).items():
+        if name.startswith("net.core.") and name != _RANDOM:
+            yield f"sysctl.{name}", value
 
 
 def _first(found: _Found, column: str, kinds: Iterable[str]) -> Any:

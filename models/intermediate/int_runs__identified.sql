@@ -25,6 +25,7 @@ runs as (
         campaign,
         {{ any_configuration_columns() }},
         any_value(unnamed_folder) as unnamed_folder,
+        min(source_path) as first_path,
         any_value(method) as options,
         any_value(repetition) as repetition,
         any_value(is_told_by_order) as is_told_by_order,

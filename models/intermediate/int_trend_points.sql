@@ -40,8 +40,15 @@ rated_runs as (
         run_capacity.status,
         run_capacity.is_disturbed,
         hosts.kernel,
+        concat_ws(
+            ' ',
+            coalesce(hosts.cpu_model, hosts.name),
+            hosts.cpu_threads || ' CPUs',
+            cast(round(hosts.memory_bytes / 1073741824) as bigint) || ' GiB',
+            left(runs.host_id, 6)
+        ) as machine,
         coalesce(runs.started_at, cast(campaigns.started_on as timestamp)) as known_time,
-        {{ time_in("concat_ws('/', runs.campaign, runs.unnamed_folder)") }} as named_time
+        {{ time_in("concat_ws('/', runs.campaign, runs.first_path)") }} as named_time
     from runs
     inner join run_capacity on runs.run_id = run_capacity.run_id
     left join hosts on runs.host_id = hosts.host_id
@@ -69,13 +76,19 @@ placed as (
 
     select
         *,
-        -- versions in turn share a day; without times, only a date in a folder's name tells nights apart
-        concat_ws(' ', campaign, host_id, coalesce(cast(cast(started_at as date) as string), configuration_id))
-            as session,
+        -- versions in turn share a day; without times, a date in names tells nights apart
+        concat_ws(
+            ' ',
+            campaign,
+            host_id,
+            coalesce(
+                cast(cast(started_at as date) as string), left(translate(named_time, '-_.', ''), 8), configuration_id
+            )
+        ) as session,
         row_number() over in_time as place,
         count(*) over (partition by series_id) as series_runs,
         lag(product_version) over in_time as version_before,
-        lag(host_id) over in_time as host_before,
+        lag(machine) over in_time as machine_before,
         lag(kernel) over in_time as kernel_before,
         lag(server_config_id) over in_time as server_config_before,
         lag(backend_version) over in_time as backend_version_before,
@@ -103,7 +116,7 @@ with_changes as (
             when has_one_before
                 then
                     {{ list_of_known([
-                        what_changed('machine', 'host_before', 'host_id'),
+                        what_changed('machine', 'machine_before', 'machine'),
                         what_changed('kernel', 'kernel_before', 'kernel'),
                         what_changed('server configuration', 'server_config_before', 'server_config_id'),
                         what_changed('backend version', 'backend_version_before', 'backend_version'),
@@ -129,9 +142,9 @@ with_changes as (
 select
     {{ all_but(
         'with_changes',
-        'is_disturbed, known_time, named_time, backend_version, packet_queue_size, tool_version, unnamed_folder, undated_folder, options, repetition, '
+        'is_disturbed, known_time, named_time, first_path, backend_version, packet_queue_size, tool_version, unnamed_folder, undated_folder, options, repetition, '
         ~ 'drop_time_s, host_id, server_config_id, ended_at, trials, steps, lowest_offered_rate, highest_offered_rate, '
-        ~ 'highest_achieved_rate, shortest_period_s, usual_period_s, requests, method, kernel, version_before, host_before, '
+        ~ 'highest_achieved_rate, shortest_period_s, usual_period_s, requests, method, kernel, machine, version_before, machine_before, '
         ~ 'kernel_before, server_config_before, backend_version_before, queue_before, tool_version_before, '
         ~ 'drop_time_before, has_one_before'
     ) }}

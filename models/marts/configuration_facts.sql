@@ -77,6 +77,7 @@ described as (
         hosts.os_version,
         hosts.kernel,
         hosts.packages,
+        hosts.tuning,
         methods.period,
         methods.drop_time,
         methods.clients,
@@ -100,6 +101,17 @@ packages as (
         'packages' as aspect,
         true as may_be_absent,
         {{ each_entry_of('packages') }}
+    from described
+
+),
+
+tuning as (
+
+    select
+        configuration_id,
+        'tuning' as aspect,
+        true as may_be_absent,
+        {{ each_entry_of('tuning') }}
     from described
 
 ),
@@ -211,6 +223,8 @@ facts as (
     from facts_in_columns
     union all
     select * from packages
+    union all
+    select * from tuning
     union all
     select
         configurations.configuration_id,

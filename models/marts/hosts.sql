@@ -36,6 +36,7 @@ combined as (
         kernel,
         virtualisation,
         packages,
+        tuning,
         facts,
         cast(null as string) as note
     from measured
@@ -62,6 +63,7 @@ combined as (
         null as kernel,
         null as virtualisation,
         null as packages,
+        null as tuning,
         null as facts,
         concat_ws('; ', database_settings, note) as note
     from published

@@ -54,6 +54,7 @@ latest as (
         kernel,
         virtualisation,
         packages,
+        tuning,
         facts
     from counting
     qualify row_number() over (partition by host_id order by batch desc) = 1

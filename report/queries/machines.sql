@@ -9,7 +9,7 @@ used as (
 )
 
 select distinct on (host_id)
-    * exclude (facts, campaign, host_id, origin) replace (
+    * exclude (facts, tuning, campaign, host_id, origin) replace (
         format('{:,g}', cpu_mhz) as cpu_mhz,
         format('{:.1f} GiB', memory_bytes / 2 ** 30) as memory_bytes,
         format('{:,g}', nic_speed_mbps) as nic_speed_mbps,

@@ -82,7 +82,7 @@ def test_a_finding_about_a_trial_names_it_and_what_differs(damaged):
     _, found, _ = damaged
     assert found["kernel_counter_falls"].trial_id
     assert found["kernel_counter_falls"].detail == "udp.InErrors falls from 9 to 2"
-    assert "2 descriptions of the machine with different other facts" in found["machine_changed"].detail
+    assert "2 descriptions of the machine with different names" in found["machine_changed"].detail
     assert found["report_copied"].detail.startswith("the same bytes are in 2 places, one of them kea-2.2-backends/")
 
 

@@ -7,7 +7,7 @@ import pytest
 
 SEED = Path(__file__).parents[2] / "seeds" / "comparison_factors.csv"
 FACTORS = {"threading", "ha_mode", "backend", "protocol", "product_version"}
-ASPECTS = {"configuration", "hardware", "system", "packages", "server", "method", "campaign"}
+ASPECTS = {"configuration", "hardware", "tuning", "system", "packages", "server", "method", "campaign"}
 
 
 def ids(sql, **dimensions):

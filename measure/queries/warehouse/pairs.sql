@@ -59,6 +59,30 @@ pairs as (
 
 ),
 
+machines as (
+
+    select
+        configuration_id,
+        item,
+        value
+    from configuration_facts
+    where aspect in ('hardware', 'tuning') and grade = 'unfair'
+
+),
+
+machines_of_pairs as (
+
+    select
+        pairs.a,
+        string_agg(replace(machine_a.item, '_', ' '), ', ' order by machine_a.item) as differences
+    from pairs
+    inner join machines as machine_a on pairs.a = machine_a.configuration_id
+    inner join machines as machine_b on pairs.b = machine_b.configuration_id and machine_a.item = machine_b.item
+    where machine_a.value <> machine_b.value
+    group by pairs.a
+
+),
+
 compared as (
 
     select
@@ -72,9 +96,11 @@ compared as (
         pairs.width_by_steps,
         pairs.outliers,
         pairs.baseline_outliers,
+        machines_of_pairs.differences as machines_differ_in,
         count(compare.p_value) over () as tests,
         row_number() over (order by compare.p_value nulls last) as place
     from pairs
+    left join machines_of_pairs on pairs.a = machines_of_pairs.a
     cross join lateral compare(pairs.a, pairs.b) as compare
     where compare.loss_goal = pairs.loss_goal
 
@@ -91,6 +117,7 @@ select
     width_by_steps,
     outliers,
     baseline_outliers,
+    machines_differ_in,
     case
         when p_value is not null then max(least(1, (tests - place + 1) * p_value)) over (order by place)
     end as p_value
