@@ -14,6 +14,17 @@ marked_runs as (
             and 2 * least(count(case when not is_disturbed then 1 end) over (partition by configuration_id, loss_goal), 3)
             > least(count(*) over (partition by configuration_id, loss_goal), 5),
             false
+        )
+        -- nor does a ramp that ended below where every other run still passed say anything
+        or coalesce(
+            crossing_high is null
+            and crossing_low
+            < min(crossing_low) filter (where crossing_high > 0 and crossing_low > 0) over (
+                partition by configuration_id, loss_goal
+            )
+            and 2 * count(crossing_high) over (partition by configuration_id, loss_goal)
+            > count(*) over (partition by configuration_id, loss_goal),
+            false
         ) as is_left_out
     from rated_runs
 

@@ -15,18 +15,18 @@ KINDS: Final = ("run", "dip", "at least", "below")
 _HEIGHT: Final = 360  # pixels
 
 
-def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str) -> alt.LayerChart:
+def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str, order: str = "time") -> alt.LayerChart:
     """Draw the runs, the levels between changes, and marks where the version or the set-up changed.
 
     `points` has the columns of `REQUIRED`, one row per run; `rate`, in `unit`, is its crossing between `low` and
     `high`, or a bound; `segment` numbers the levels, `kind` is one of `KINDS`; `changed` names other changes with this
-    run and `shown_change` is the change of level as text (empty: none).
+    run and `shown_change` is the change of level as text (empty: none). `order` says what puts the runs in order.
     """
     points = points.loc[:, list(REQUIRED)]
     colour = theme.backend_colour(backend)
     kinds = [kind for kind in KINDS if kind in set(points["kind"])]
     beside = alt.Scale(domain=[points["place"].min() - 0.5, points["place"].max() + 0.5], nice=False)
-    x = alt.X("place:Q", title="Run, in order of time", axis=theme.TIME_AXIS, scale=beside)
+    x = alt.X("place:Q", title=f"Run, in order of {order}", axis=theme.TIME_AXIS, scale=beside)
     y = alt.Y("rate:Q", title=f"Rate at the limit ({unit})", axis=theme.value_axis(), scale=alt.Scale(zero=False))
     tooltip = [
         *theme.tips(run="Run", rate=(f"Rate at the limit ({unit})", ",.0f"), level=(f"Level ({unit})", ",.0f")),
@@ -61,4 +61,4 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str) -> alt.La
         "dotted: version or set-up changes": (points["changed"] != "").any(),
     }
     told = ["Dot: rate at the limit; faint line: its range", *(text for text, is_there in marks.items() if is_there)]
-    return theme.titled(layers, f"{wording.plural(len(points), 'run')} in order of time", "; ".join(told), _HEIGHT)
+    return theme.titled(layers, f"{wording.plural(len(points), 'run')} in order of {order}", "; ".join(told), _HEIGHT)
