@@ -1,6 +1,7 @@
 """Rows of the lake from one parsed file."""
 
 import hashlib
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -114,6 +115,8 @@ def output(
     named = names(filter(None, told))
     for index, (report, banner) in enumerate(zip(reports, told, strict=True)):
         facts = {"tool": outcome.raw["format"], **report.facts}
+        if at := report.within.printed_at:
+            facts["details"] = json.dumps(json.loads(facts.get("details") or "{}") | {"printed_at": at}, sort_keys=True)
         of_trial = {**source, "trial_id": trial_id(campaign, item.path, content.sha256, index)}
         trial = {
             **context.resolve(facts, alone=alone, rates=rates, banner=named.get(banner)),

@@ -21,6 +21,8 @@ from dropline.ingest.formats.text import (
 OF_TEXT: Final = tuple(cast("TextReader", reader) for reader in READERS if hasattr(reader, "LINES"))
 
 _END: Final = re.compile(r"\r{0,2}\n|\r")
+_LINE_END: Final = re.compile(_END.pattern.encode())
+_NEAR: Final = 3  # lines: a carriage return may part the prefix from a report's first line
 _MAX_PIECES: Final = 10_000
 _ADVICE: Final = "keep the output of each tool in its own file"
 _READERS: Final = {reader.NAME: reader for reader in OF_TEXT}
@@ -58,12 +60,15 @@ def parse(reader: Reader[Report], data: bytes) -> Iterator[Report | Reject]:
         yield from reader.parse(data)
         return
 
+    lines = _LINE_END.split(unpack(data)[0]) if pieces[0].within.text else []
+
     def read() -> Iterator[Report | Reject]:
         for piece in islice(pieces, _MAX_PIECES):
             for part in piece.reader.parse(piece.text.encode(), piece.line):
                 if isinstance(part, Report):
                     part.warnings += piece.within.notes
-                    part.within = piece.within
+                    before = map(prefixes.printed_at, reversed(lines[max(part.line - _NEAR, 0) : part.line]))
+                    part.within = piece.within._replace(printed_at=next(filter(None, before), None))
                 yield part
         for piece in pieces[_MAX_PIECES : _MAX_PIECES + 1]:
             reason = f"outputs of several tools change {_MAX_PIECES} times above: from here on the file is not read"

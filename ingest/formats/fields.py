@@ -49,7 +49,8 @@ _SETTINGS: Final = re.compile(r"item|case|config|labels|meta|options|param\w*|sc
 class Text(NamedTuple):
     """A text found behind a prefix, or in a string of JSON: its first line in the file, notes on it, who wrote it.
 
-    The title is what the JSON around it says of it, the writer is the program or host in the prefix.
+    The title is what the JSON around it says of it, the writer is the program or host in the prefix. `printed_at` is
+    the time in the prefix of a report's first line, as `prefixes.printed_at` gives it.
     """
 
     line: int
@@ -57,6 +58,7 @@ class Text(NamedTuple):
     notes: tuple[str, ...] = ()
     title: str = ""
     writer: str = ""
+    printed_at: str | None = None
 
 
 def in_json(text: str) -> Iterator[Text]:

@@ -6,14 +6,20 @@ trials as (
 
 ),
 
--- these tell the time of their machine only: it puts runs in order, but no other clock's readings beside them
+-- these tell the time of their machine only, or when a log got the output: it puts runs in order, but no readings of
+-- another clock beside them
 local_starts as (
 
     select
         run_id,
-        min({{ asctime(json_text('details', 'started_at_local')) }}) as started_at
+        min(
+            coalesce(
+                {{ asctime(json_text('details', 'started_at_local')) }},
+                cast({{ json_text('details', 'printed_at') }} as timestamp)
+            )
+        ) as started_at
     from trials
-    where tool in ('dnsperf', 'queryperf') and started_at is null
+    where started_at is null and (tool in ('dnsperf', 'queryperf') or details like '%"printed_at"%')
     group by run_id
 
 ),

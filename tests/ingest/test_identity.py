@@ -1,6 +1,7 @@
 """Which campaign a folder is: never that of another folder by its name alone, and always that of its own files."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,7 @@ from dropline.ingest.loader import ingest
 from tests.ingest.conftest import EXAMPLE, RUN
 
 RATES = ("rate740", "rate1050")
+HARDWARE = Path(__file__).parents[1] / "captures/perfdhcp/hardware"
 
 
 @pytest.fixture
@@ -114,6 +116,12 @@ def test_a_folder_that_has_some_of_another_campaigns_files_is_a_campaign_and_tol
         f"{other}: campaign october also has 1 of its files; `--campaign october` makes it that campaign"
     ]
     assert current(lake) == {"october": 2, "november": 2}
+
+
+def test_equal_facts_of_a_machine_are_no_copy(results, lake):
+    for folder in (results("october"), results("november", 3)):
+        shutil.copytree(HARDWARE, folder / "machine")
+        assert ingest([folder], lake).notes == []
 
 
 def test_a_copy_of_a_folder_within_a_campaign_is_told(results, lake, tmp_path):

@@ -118,6 +118,14 @@ def test_a_sidecar_names_the_campaign_before_the_caller_does_and_campaign_yaml_b
     assert (ingest([bare], lake).notes, {campaign for campaign, _ in lake.places()}) == ([], {"kea"})
 
 
+def test_a_folder_whose_results_replace_those_of_another_is_told(bare, lake):
+    ingest([bare], lake)
+    other = shutil.copytree(bare, bare.with_name("other"))
+    shutil.copy(other / "rep1/rate1050.txt", other / "rep1/rate740.txt")
+    told = f"1 file of other replaced those of {bare.name}, as both folders are campaign c6 and have the same paths"
+    assert ingest([other], lake).notes[-1].startswith(told)
+
+
 def test_the_nearest_campaign_yaml_applies(tree, lake):
     inner = tree / "runs" / "inner"
     shutil.copytree(tree / "runs" / "v4_st_memfile_hot-standby", inner)
@@ -346,7 +354,9 @@ def test_the_machine_named_as_server_is_the_host_of_the_trials(tree, lake):
     (tree / "NOTES.md").write_text("We measured all day.\n" * 5000 + report)  # far below the head
     ingest([tree], lake)
     (server,) = rows(lake, "hosts", source_path="machine")
-    assert len(rows(lake, "hosts")) == 2
+    (tree / "client" / "hostname.txt").write_text("renewed\n")
+    assert "/client: these facts of a machine replace different ones" in ingest([tree], lake).notes[-1]
+    assert len(rows(lake, "hosts")) == 3
     assert "NOTES.md" in {trial["source_path"] for trial in rows(lake, "trials")}
     assert {trial["host_id"] for trial in rows(lake, "trials")} == {server["host_id"]}
 

@@ -50,6 +50,9 @@ def test_identity_is_that_of_the_machine_not_of_the_moment():
         {"kea-dhcp4-V.txt": KEA_3},
         {"hostname.txt": b"vm2\n"},
         {"sysctl-net.txt": b"net.core.rmem_max = 1\n"},
+        {"governor.txt": b"powersave\n"},
+        {"cgroup.txt": b"/sys/fs/cgroup/cpu.max:200000 100000\n"},
+        {"cmdline.txt": b"ro mitigations=off\n"},
     ):
         assert machines.host(CAPTURED | change)[0]["host_id"] != original
 
