@@ -103,6 +103,7 @@ class Part(NamedTuple):
     keys: set[Key]
     left: set[Key]  # of files that count for another campaign from now on
     replaced: Counter[tuple[str, str, str]]  # files by their folder's name, that of the file replaced, and campaign
+    notes: list[str]
     tables: list[tuple[str, pa.Table]]
 
 
@@ -170,6 +171,7 @@ def ingest(
             summary.add(part.summary)
             left |= part.left
             replaced += part.replaced
+            summary.notes += (note for note in part.notes if note not in summary.notes)
             summary.superseded += len(part.left)
             for name, rows in part.tables:
                 if name == "campaigns":  # without bare names that other parts have added already
@@ -306,7 +308,9 @@ def _take(resolver: Resolver, known: Known, items: Sequence[Found], taken: Itera
         if other := known.other_scope(item, outcome.key, outcome.raw["sha256"]):
             replaced[item.scope.name, other, outcome.key[0]] += 1
     rows = [table for _, written in intake.written() for table in written.items()]
-    return Part(intake.summary, intake.taken if shared else set(), left, replaced, rows)
+    return Part(
+        intake.summary, intake.taken if shared else set(), left, replaced, [*resolver.machines_in_doubt(items)], rows
+    )
 
 
 class Intake:

@@ -43,6 +43,7 @@ from dropline.ingest.synonyms import ALONE, PARTNERED, PRODUCTS, told
 
 _MAX_SIDECAR_BYTES: Final = 1024 * 1024
 _READERS: Final = {reader.NAME: reader for reader in READERS}
+_SERVER: Final = re.compile(r"(?:server|dut|sut)s?\d*")
 _GENERATOR: Final = re.compile(  # without the Gen8 and later of HPE's servers
     r"(?:client|generator|tester|injector|attacker|dnsperf|perfdhcp|loadgen|traf(?:fic)?(?:gen)?|tg|gen(?!([89]|1\d)$))s?\d*"
 )
@@ -51,6 +52,7 @@ _CONTRASTED: Final = {"product", "threading", "ha_mode"}
 _OPPOSITES: Final = {"single": "multi", "multi": "single"}  # side by side: the threading of a DHCP server
 _SET_UP: Final = frozenset(name for name, _ in CONFIGURATION)
 _NUMBERS: Final = re.compile("[0-9]+")
+_MOST_SHOWN: Final = 4  # folders in a note
 _SAMPLED: Final = 12  # sidecars of folders whose names differ only in numbers
 _MOST_VALUES: Final = 8
 _HELD: Final = 4  # scopes, and folders of machine facts, in the cache
@@ -346,15 +348,17 @@ class Resolver:
         """Return the machine under test by folder of reports: that of the nearest folder above them that has one.
 
         A folder of facts without outputs, such as `machine/`, counts as the folder above it, and so does `rep1/` if no
-        other machine is near. Only the servers of campaign.yaml count, or else all machines without a role whose names
-        do not say that they are generators. Of several, the one that the reports' folders name is taken, or else the
-        first of those servers. A machine that is nearest to no output may be the server of all: then none is known.
+        other machine is near. Only the servers of campaign.yaml count, or else the machines without a role whose names
+        say that they are servers, or else those whose names do not say that they are generators. Of several, the one
+        that the reports' folders name is taken, or else the first of the servers of campaign.yaml. A machine that is
+        nearest to no output may be the server of all: then none is known.
         """
         around, campaign = self.around(scope), self._files[scope][0].scope.campaign
         roles = campaign.machines if campaign else {}
         servers = [folder for folder, role in roles.items() if role == "server"]
-        others = (folder for folder in around.machines if folder not in roles and not _is_generator(folder, around))
-        every = [folder for folder in servers or others if folder in around.machines]
+        others = [folder for folder in around.machines if folder not in roles and not _is_generator(folder, around)]
+        named = [folder for folder in others if any(map(_SERVER.fullmatch, words_of(folder.rpartition("/")[2])))]
+        every = [folder for folder in servers or named or others if folder in around.machines]
         owned: dict[str, list[str]] = defaultdict(list)
         of_runs: dict[str, list[str]] = defaultdict(list)
         for folder in every:
@@ -373,6 +377,17 @@ class Resolver:
             place: {self._machine(scope, each).host_id for each in folders} - {None} for place, folders in near.items()
         }
         return {place: found.pop() if len(found) == 1 else None for place, found in ids.items()}
+
+    def machines_in_doubt(self, items: Iterable[Found]) -> Iterator[str]:
+        """Yield a note for each scope with machine facts and with results whose machine is not known."""
+        for place, scope in {item.scope.place: item.scope for item in items}.items():
+            machines, ids = self.around(place).machines, self.host_ids(place)
+            if machines and None in ids.values() and not (scope.campaign and scope.campaign.machines):
+                folders = ", ".join(sorted(machines)[:_MOST_SHOWN])
+                yield (
+                    f"{scope.name}: the facts in {folders} do not tell which machine served some results: name it "
+                    "under `machines:` in campaign.yaml"
+                )
 
     def _load_sidecar(self, item: Found) -> Row | Rejected:
         """Return the contents of a sidecar, or why it is unusable."""
