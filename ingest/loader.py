@@ -166,6 +166,7 @@ def ingest(
         doubts: Counter[str] = Counter()
         left: set[Key] = set()
         replaced: Counter[tuple[str, str, str]] = Counter()
+        before = cache(lambda: _machines(lake.tables("hosts", ["campaign", "source_path", "host_id"])))
         parts = _parts(resolver, known, scopes, [each.scope.name for each in unread], summary.seen, progress)
         for part in stack.enter_context(closing(parts)):
             summary.add(part.summary)
@@ -181,7 +182,7 @@ def ingest(
                     introduced |= {name for name, tags in campaigns if tags is None}
                     rows = rows.filter(pa.array(fresh, pa.bool_()))
                 elif name == "hosts":
-                    summary.notes += _other_machines(lake, rows)
+                    summary.notes += _other_machines(before(), rows)
                 elif name == "trials":
                     texts = pc.list_flatten(rows["warnings"])
                     doubted = texts.filter(pc.match_substring_regex(texts, _DOUBTED)).to_pylist()
@@ -206,12 +207,16 @@ def ingest(
     return summary
 
 
-def _other_machines(lake: Lake, rows: pa.Table) -> Iterator[str]:
+def _machines(hosts: pa.Table) -> dict[Key, str]:
+    """Return the machine of each folder of facts, by campaign and path."""
+    columns = (hosts[name].to_pylist() for name in ("campaign", "source_path", "host_id"))
+    return {(campaign, folder): host_id for campaign, folder, host_id in zip(*columns, strict=True)}
+
+
+def _other_machines(before: Mapping[Key, str], rows: pa.Table) -> Iterator[str]:
     """Yield a note for each folder of machine facts that described another machine before."""
-    columns = ["campaign", "source_path", "host_id"]
-    before = {(*place,): host for *place, host in zip(*lake.tables("hosts", columns).to_pydict().values(), strict=True)}
-    for *place, host in zip(*rows.select(columns).to_pydict().values(), strict=True):
-        if before.get((*place,), host) != host:
+    for place, host_id in _machines(rows).items():
+        if before.get(place, host_id) != host_id:
             yield (
                 f"{'/'.join(filter(None, place))}: these facts of a machine replace different ones, also for earlier "
                 "results; if the machine has changed, keep old and new results in two folders, each with its facts"

@@ -103,9 +103,10 @@ def printed_at(line: bytes) -> str | None:
         return None
     try:
         at = datetime.fromisoformat(found[0].decode())
-    except ValueError:
+        at = at.astimezone(UTC) if at.tzinfo else at
+    except (ValueError, OverflowError):  # the 30th of February, or before the first year
         return None
-    return str((at.astimezone(UTC) if at.tzinfo else at).replace(microsecond=0, tzinfo=None))
+    return str(at.replace(microsecond=0, tzinfo=None))
 
 
 def may_be_json(text: str) -> bool:

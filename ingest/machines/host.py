@@ -16,14 +16,7 @@ _OWN_COLUMNS: Final = frozenset({*PRECEDENCE, "packages"})
 # The clock changes with load, and the usable memory a little with every boot.
 _NOT_IDENTIFYING: Final = frozenset({"cpu_mhz", "memory_bytes"})
 _OF_PROCESSOR: Final = ("cpuinfo", "lscpu")
-_TUNING: Final[dict[str, str]] = {  # facts, and their names there
-    "governors": "governor",
-    "transparent_huge_pages": "transparent_huge_pages",
-    "clock_source": "clock_source",
-    "kernel_command_line": "kernel_command_line",
-    "bios_version": "bios_version",
-    "microcode": "microcode",
-}
+_TUNING: Final = ("transparent_huge_pages", "clock_source", "kernel_command_line", "bios_version", "microcode")
 _RANDOM: Final = "net.core.netdev_rss_key"  # at every boot
 _FAILED: Final = re.compile(
     rb"not found|no such file|permission denied|not permitted|not supported|no data available"
@@ -78,9 +71,9 @@ def host(files: Mapping[str, bytes]) -> tuple[Row, list[Reject]]:
 
 def _tuning(facts: Facts) -> Iterator[tuple[str, str]]:
     """Yield firmware and settings that may change the speed, by name: limits, and which mitigations are on."""
-    for fact, name in _TUNING.items():
-        if fact in facts:
-            yield name, ", ".join(facts[fact]) if isinstance(facts[fact], list) else facts[fact]
+    yield from ((name, facts[name]) for name in _TUNING if name in facts)
+    if governors := facts.get("governors"):
+        yield "governor", ", ".join(governors)
     if switch := re.search(r"(?:^| )mitigations=(\S+)", facts.get("kernel_command_line", "")):
         yield "mitigations", switch[1]
     for name, state in facts.get("vulnerabilities", {}).items():

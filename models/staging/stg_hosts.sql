@@ -2,7 +2,10 @@ with
 
 hosts as (
 
-    select * from {{ source('lake', 'hosts') }}
+    select
+        *,
+        row_number() over (partition by campaign, source_path order by batch desc) = 1 as is_newest
+    from {{ source('lake', 'hosts') }}
 
 ),
 
@@ -22,9 +25,9 @@ counting as (
 
     select hosts.*
     from hosts
-    -- of a campaign that was forgotten, what trials of others were joined to
+    -- of a campaign that was forgotten, and of facts that were replaced, what trials were joined to
     where
-        hosts.campaign in (select files.campaign from files)
+        (hosts.is_newest and hosts.campaign in (select files.campaign from files))
         or hosts.host_id in (select trials.host_id from trials)
 
 ),
