@@ -42,7 +42,7 @@ machines_of_pairs as (
     select
         pairs.a,
         pairs.b,
-        list(machine_a.item order by machine_a.item) as differences
+        list_sort(list(distinct split_part(machine_a.item, '.', 1))) as differences
     from pairs
     inner join machines as machine_a on pairs.a = machine_a.configuration_id
     inner join machines as machine_b on pairs.b = machine_b.configuration_id and machine_a.item = machine_b.item

@@ -262,7 +262,7 @@ def _version_changes(warehouse: Warehouse, goal: str | None) -> None:
         changes = headlines.changes(row["verdict"] for row in pairs)
         st.header(wording.plain(f"{title}: {changes}"), anchor=False)
         if doubts := wording.doubts(pairs):
-            st.caption(doubts)
+            st.caption(wording.plain(doubts))
         st.page_link("views/versions.py", label="Set-up by set-up", icon=":material/compare_arrows:")
     changed = queries.changed_series(warehouse, goal, pairs)
     for series in changed[: headlines.MOST_CHANGED]:

@@ -39,7 +39,7 @@ def _draw(warehouse: Warehouse, series_id: str, answer: DeltaGenerator) -> None:
     unit = wording.plain(wording.known(points["rate_unit"].iloc[0]) or "per second")
     points["shown_change"] = points["change_ratio"].map(wording.percent).where(points["is_change"], "")
     answer.header(wording.plain(_finding(points)), anchor=False)
-    order = "time" if points["started_at"].notna().any() else "names: no time is known but dates in them"
+    order = "time" if points["started_at"].notna().any() else "their names, as no time is known"
     drawn = trend.runs_in_time(points, wording.known(points["backend"].iloc[0]), unit, order)
     st.space(widgets.TOOLS_PIXELS)
     widgets.chart(drawn, "trend", asked)

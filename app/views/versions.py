@@ -51,7 +51,7 @@ def _draw(warehouse: Warehouse, goal: str | None, title: str, known: Mapping[str
         detail = "Largest real change first. Light: 95 % interval; blue: faster, orange: slower, grey: may be chance"
         widgets.chart(panel.ratios(drawn, finding, detail), "versions", asked)
     st.caption(
-        f"{wording.doubts(found.to_pylist())} "
+        f"{wording.plain(wording.doubts(found.to_pylist()))} "
         "Rates of ramps are those of the last steps that passed, changes those of the estimates at the limit. Choose a "
         "row to compare the two versions of a set-up: loss curves, settings and hardware."
     )

@@ -74,7 +74,8 @@ machines_of_pairs as (
 
     select
         pairs.a,
-        string_agg(replace(machine_a.item, '_', ' '), ', ' order by machine_a.item) as differences
+        array_to_string(list_sort(list(distinct replace(split_part(machine_a.item, '.', 1), '_', ' '))), ', ')
+            as differences
     from pairs
     inner join machines as machine_a on pairs.a = machine_a.configuration_id
     inner join machines as machine_b on pairs.b = machine_b.configuration_id and machine_a.item = machine_b.item
