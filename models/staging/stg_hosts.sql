@@ -60,7 +60,7 @@ latest as (
         tuning,
         facts
     from counting
-    qualify row_number() over (partition by host_id order by batch desc) = 1
+    qualify row_number() over (partition by host_id order by batch desc, campaign asc, source_path asc) = 1
 
 )
 
