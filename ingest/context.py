@@ -168,9 +168,7 @@ class Context:
             outside += [(column, value, _BANNER) for column, value, _ in _of_server(titled, facts)]
         resolved, sources, conflicts = settle(text + outside)
         if sources.pop(UNREAD, None):
-            facts = facts | {
-                "details": json.dumps(json.loads(facts.get("details") or "{}") | {UNREAD: resolved.pop(UNREAD)})
-            }
+            facts = detailed(facts, **{UNREAD: resolved.pop(UNREAD)})
         if tool == "perfdhcp" and not facts.get("command"):  # -C leaves it out
             facts = facts | told_by_command(resolved.get("command"), facts)
         planned, sent = resolved.get("requests_planned"), facts.get("sent")
@@ -539,6 +537,11 @@ def _has_one_thread(facts: Row) -> bool:
     """Return whether the generator of a report has a single thread, so that those in names are the server's."""
     command = facts.get("command") or " -T"  # unknown, it may say so
     return facts.get("tool") in _OF_ONE_THREAD or (facts.get("tool") == "dnsperf" and " -T" not in command)
+
+
+def detailed(facts: Row, **further: Any) -> Row:
+    """Return the facts of a report with further `details`."""
+    return facts | {"details": json.dumps(json.loads(facts.get("details") or "{}") | further)}
 
 
 def settle(claims: Iterable[Claim]) -> tuple[Row, dict[str, str], list[str]]:

@@ -1,7 +1,6 @@
 """Rows of the lake from one parsed file."""
 
 import hashlib
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from dropline.ingest.campaign import Campaign, Method
-from dropline.ingest.context import RATELESS, WATCHED, Context
+from dropline.ingest.context import RATELESS, WATCHED, Context, detailed
 from dropline.ingest.files import Found, Kind
 from dropline.ingest.formats import Observation, Reject, Report, Row
 from dropline.ingest.formats.banners import banners
@@ -116,7 +115,7 @@ def output(
     for index, (report, banner) in enumerate(zip(reports, told, strict=True)):
         facts = {"tool": outcome.raw["format"], **report.facts}
         if at := report.within.printed_at:
-            facts["details"] = json.dumps(json.loads(facts.get("details") or "{}") | {"printed_at": at}, sort_keys=True)
+            facts = detailed(facts, printed_at=at)
         of_trial = {**source, "trial_id": trial_id(campaign, item.path, content.sha256, index)}
         trial = {
             **context.resolve(facts, alone=alone, rates=rates, banner=named.get(banner)),

@@ -6,13 +6,12 @@ Line numbers stay. Writers that share a log are separated by name.
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
 from itertools import islice, pairwise
 from os.path import commonprefix
 from typing import Final, NamedTuple
 
 from dropline.ingest.formats import fields
-from dropline.ingest.formats.text import HEAD_BYTES, plural, uncoloured
+from dropline.ingest.formats.text import HEAD_BYTES, instant, plural, uncoloured
 
 _DEEPEST: Final = 4  # nested prefixes
 _SAMPLE: Final = 200  # non-blank lines of the head
@@ -22,7 +21,7 @@ _LONGEST: Final = 500  # characters of a line that are examined
 CLOCK: Final = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: [AP]M)?+"
 _DAY: Final = r"(?:\d{4}[-/]\d\d[-/]\d\d|\d{8}|\d\d[./]\d\d[./]\d{4})"
 _ISO: Final = rf"{_DAY}[T ]{CLOCK}(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?"
-_PRINTED: Final = re.compile(rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?")
+_PRINTED: Final = re.compile(rb"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?)(Z|[+-]\d\d:?\d\d)?")
 _MONTHS: Final = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _SYSLOG: Final = rf"{_MONTHS} [ \d]\d {CLOCK}"
 _DATE: Final = rf"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) {_SYSLOG}(?: [A-Z]{{2,5}})? \d{{4}}"
@@ -99,14 +98,9 @@ def without_bullets(text: str, is_known: Callable[[str], bool]) -> str:
 
 def printed_at(line: bytes) -> str | None:
     """Return the time before or around what a program printed, `2026-02-05 20:07:00`; in UTC if its zone is known."""
-    if not (found := _PRINTED.search(line, 0, _LONGEST)):
-        return None
-    try:
-        at = datetime.fromisoformat(found[0].decode())
-        at = at.astimezone(UTC) if at.tzinfo else at
-    except (ValueError, OverflowError):  # the 30th of February, or before the first year
-        return None
-    return str(at.replace(microsecond=0, tzinfo=None))
+    found = _PRINTED.search(line, 0, _LONGEST)
+    at = instant(f"{found[1].decode()}{(found[2] or b'Z').decode()}") if found else None
+    return str(at.replace(microsecond=0, tzinfo=None)) if at else None
 
 
 def may_be_json(text: str) -> bool:
