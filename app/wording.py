@@ -136,12 +136,6 @@ def about(value: float, low: float | None, high: float | None) -> float:
     return round(value, -math.floor(math.log10((high - low) / 20)))
 
 
-def widening(correlation: float | None) -> float:
-    """Return the factor by which correlation of neighbouring runs widened an interval; 1 if it did not."""
-    likeness = min(max(correlation, 0), 0.9) if is_known(correlation) else 0
-    return math.sqrt((1 + likeness) / (1 - likeness))
-
-
 def factor_interval(low: float | None, high: float | None) -> str:
     """Return the 95 % confidence interval of a ratio, `≤ 0.93` if it is open; a dash without repetitions."""
     ends = [factor(end) if is_known(end) else "" for end in (low, high)]
@@ -205,11 +199,11 @@ def doubts(pairs: Collection[Mapping[str, Any]]) -> str:
     return " ".join(filter(None, notes))
 
 
-def widened(correlations: Mapping[str, float | None]) -> str:
-    """Return a note on configurations, by label, whose neighbouring runs correlate; empty if there are none."""
-    times = {label: widening(known(each)) for label, each in correlations.items()}
-    wider = [f"{label} ({factor(each)} times)" for label, each in times.items() if each > 1]
-    return f"Neighbouring runs are correlated, which widened the interval of {', '.join(wider)}." if wider else ""
+def widened(factors: Mapping[str, float | None]) -> str:
+    """Return a note on configurations, by label, whose intervals have a widening above 1; empty if there are none."""
+    wider = [f"{label} ({factor(each)} times)" for label, each in factors.items() if is_known(each) and each > 1]
+    reason = "Neighbouring runs, or runs of the same day, resemble each other"
+    return f"{reason}, which widened the interval of {', '.join(wider)}." if wider else ""
 
 
 def count(value: float | None) -> str:

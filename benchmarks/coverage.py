@@ -82,6 +82,7 @@ def main() -> None:
         _disturbances,
         _exchanges,
         _failures,
+        _sessions,
         _pairs,
         _unequal_runs,
         _ending_too_soon,
@@ -97,6 +98,7 @@ def judged(
     last: Floats | float = np.inf,
     second: float = 0,
     failing: float = 0,
+    session: int = 1,
 ) -> duckdb.DuckDBPyConnection:
     """Run ramps and judge them with the models' SQL: tables run_capacity and capacity.
 
@@ -109,6 +111,7 @@ def judged(
         last: where the ramps end, at the latest; broadcast to `sustained`.
         second: what a second exchange loses, divided by what the first does.
         failing: share of trials, at any rate, that lose a further 5 to 30 %.
+        session: how many runs in turn share a session.
     """
     phase = noise.uniform(0, 1, (len(sustained), 1))
     runs, offered, loss = trials_of(noise, sustained, step, phase, shape)
@@ -130,6 +133,7 @@ def judged(
         with rated_runs as (
             select
                 *, run_id // {sustained.shape[1]} as configuration_id, 'simulated' as campaign, run_id as started_at,
+                run_id // {session} as session,
                 null as discard_lowest, null as discard_highest, null as discard_from_runs
             from run_capacity
         ),
@@ -158,6 +162,7 @@ def ratios(
     shape: str,
     noise: np.random.Generator,
     last: Floats | float = np.inf,
+    session: int = 1,
 ) -> Ratios:
     """Compare each even set with the next, `ratio` times as fast, like compare()."""
     factors = np.tile([1.0, ratio], len(sustained) // 2)[:, None]
@@ -174,7 +179,7 @@ def ratios(
         select {sql("comparison_verdict", "p_value")} as verdict, ci_low > {ratio} or ci_high < {ratio} as misses
         from tested_pairs
     """  # noqa: S608 - the text is ours
-    with judged(sustained * factors, step, shape, noise, last) as connection:
+    with judged(sustained * factors, step, shape, noise, last, session=session) as connection:
         found = connection.execute(compared).fetchnumpy()
     verdicts, misses = found["verdict"], np.ma.filled(found["misses"], fill_value=False)
     return Ratios(*(float(np.mean(each)) for each in (verdicts == "faster", verdicts == "slower", misses)))
@@ -280,6 +285,31 @@ def _failures() -> str:
         "checkpoint. Logistic loss of 10 %; share of ranges that hold the truth, and their median width.\n\n"
         + table(["failing", "step", *(f"{w}, {n} runs" for w in ("holds", "width") for n in (3, 5, 9))], rows)
     )
+
+
+def _sessions() -> str:
+    noise = np.random.default_rng(2024)
+    rows = []
+    for sessions, runs in track([(n, m) for n in (2, 3, 5, 8) for m in (2, 3, 5)], "Sessions"):
+        cells = []
+        for differing in (0, 0.5, 1, 2):
+            sustained = partial(_in_sessions, noise, sessions, runs, differing)
+            found = capacities(judged(sustained(), 0.02, MIDDLE, noise, session=runs))
+            equal = ratios(sustained(), 1, 0.02, MIDDLE, noise, session=runs)
+            width = np.median(found.high - found.low) / TRUTH
+            cells.append(f"{found.coverage():.1%} / {width:.1%} / {equal.faster + equal.slower:.1%}")
+        rows.append([f"{sessions}", f"{runs}", *cells])
+    return (
+        "## When runs share sessions\n\nSteps of 2 %, logistic loss of 10 %. Runs of a session vary by 2 %, the "
+        "sessions by 0 to 2 times as much. Share of ranges that hold the mean of all sessions to come / their median "
+        "width / how many of two equal servers, measured in different sessions, are called faster or slower.\n\n"
+        + table(["sessions", "runs in each", "0", "0.5", "1", "2"], rows)
+    )
+
+
+def _in_sessions(noise: np.random.Generator, sessions: int, runs: int, differing: float) -> Floats:
+    levels = np.repeat(noise.normal(0, differing * NOISE, (SETS, sessions)), runs, axis=1)
+    return _normal(noise, sessions * runs) + levels
 
 
 def _normal(noise: np.random.Generator, runs: int) -> Floats:

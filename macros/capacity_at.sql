@@ -310,12 +310,14 @@ rated_runs as (
     select
         rates.*,
         'asked' as loss_goal,
+        runs.session,
         campaigns.discard_lowest,
         campaigns.discard_highest,
         campaigns.discard_from_runs
     from run_rates_at(
         loss_limit, loss_basis := loss_basis, configuration_ids := configuration_ids, error_limit := error_limit
     ) as rates
+    inner join runs on rates.run_id = runs.run_id
     left join campaigns on rates.campaign = campaigns.campaign
 
 ),
@@ -343,6 +345,8 @@ select
     with_bounds.first_exceeding_rate,
     with_bounds.rate_interpolated,
     with_bounds.run_correlation,
+    with_bounds.sessions,
+    with_bounds.widening,
     with_bounds.status
 from with_bounds
 inner join configurations on with_bounds.configuration_id = configurations.configuration_id

@@ -1,6 +1,6 @@
 {#-
     The one definition of a configuration's capacity: CTEs from `rated_runs` (one row per run and loss goal: the columns of
-    int_run_capacity, its configuration, start, and the rule that discards runs) to `with_bounds`, one row per configuration
+    int_run_capacity, its configuration, start, session, and the rule that discards runs) to `with_bounds`, one row per configuration
     and loss goal, over relations named student_t and interval_constants. docs/decisions/0004 says why it is as it is.
 -#}
 {% macro capacities_of_runs() -%}
@@ -123,7 +123,11 @@ deviations as (
             else
                 rate_interpolated - avg(case when not is_outlier then rate_interpolated end)
                     over (partition by configuration_id, loss_goal)
-        end as deviation
+        end as deviation,
+        avg(case when not is_outlier then rate_interpolated end)
+            over (partition by configuration_id, loss_goal, session) as rate_of_session,
+        row_number() over (partition by configuration_id, loss_goal, session order by is_outlier, run_id)
+        = 1 and not is_outlier as is_first_of_session
     from judged_runs
 
 ),
@@ -177,7 +181,9 @@ summarised as (
         case
             when count(*) filter (where not is_outlier) >= 8 and count(*) = count(started_at)
                 then sum(deviation * next_deviation) / nullif(sum(deviation * deviation), 0)
-        end as run_correlation
+        end as run_correlation,
+        count(distinct session) filter (where not is_outlier) as sessions,
+        {{ spread_of('rate_of_session', 'is_first_of_session') }} as session_stdev
     from in_time
     group by configuration_id, campaign, loss_goal
 
@@ -186,15 +192,32 @@ summarised as (
 with_widening as (
 
     select
-        *,
+        summarised.*,
         -- runs that are all alike tell no spread, not one of zero
-        nullif(stdev_interpolated, 0) / nullif(rate_interpolated, 0) as variation,
-        -- runs that resemble their neighbours say less than as many independent ones
-        sqrt(
-            (1 + least(greatest(coalesce(run_correlation, 0), 0), 0.9))
-            / (1 - least(greatest(coalesce(run_correlation, 0), 0), 0.9))
+        nullif(summarised.stdev_interpolated, 0) / nullif(summarised.rate_interpolated, 0) as variation,
+        greatest(
+            -- runs that resemble their neighbours say less than as many independent ones
+            sqrt(
+                (1 + least(greatest(coalesce(summarised.run_correlation, 0), 0), 0.9))
+                / (1 - least(greatest(coalesce(summarised.run_correlation, 0), 0), 0.9))
+            ),
+            -- so do runs of one session: the interval is at least that of the means of the sessions
+            case
+                when summarised.sessions between 3 and summarised.runs_without_outliers - 1
+                    then coalesce(
+                        summarised.session_stdev * of_sessions.t_975 / sqrt(summarised.sessions)
+                        / nullif(
+                            summarised.stdev_interpolated * of_runs.t_975 / sqrt(summarised.runs_without_outliers), 0
+                        ), 1
+                    )
+                else 1
+            end
         ) as widening
     from summarised
+    left join student_t as of_sessions
+        on of_sessions.degrees_of_freedom = {{ tabulated_degrees_of_freedom('(summarised.sessions - 1)') }}
+    left join student_t as of_runs
+        on of_runs.degrees_of_freedom = {{ tabulated_degrees_of_freedom('(summarised.runs_without_outliers - 1)') }}
 
 ),
 

@@ -156,7 +156,7 @@ def _list(scope: Scope, rows: Sequence[Row], unit: str) -> Iterable[Block]:
             for row in rows
         ),
     )
-    widened = wording.widened({scope.labels[row["configuration_id"]]: row["run_correlation"] for row in rows})
+    widened = wording.widened({scope.labels[row["configuration_id"]]: row["widening"] for row in rows})
     if widened:
         yield widened
 

@@ -37,6 +37,7 @@ rated_runs as (
         runs.configuration_id,
         runs.campaign,
         runs.started_at,
+        runs.session,
         campaigns.discard_lowest,
         campaigns.discard_highest,
         campaigns.discard_from_runs

@@ -117,9 +117,27 @@ identified as (
     select
         *,
         {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, method') }} as configuration_id,
-        {{ configuration_label() }} as configuration
+        {{ configuration_label() }} as configuration,
+        {{ time_in("concat_ws('/', campaign, first_path)") }} as named_time
     from with_method
+
+),
+
+with_session as (
+
+    select
+        *,
+        -- versions in turn share a day; without times, a date in names tells nights apart
+        concat_ws(
+            ' ',
+            campaign,
+            host_id,
+            coalesce(
+                cast(cast(started_at as date) as string), left(translate(named_time, '-_.', ''), 8), configuration_id
+            )
+        ) as session
+    from identified
 
 )
 
-select * from identified
+select * from with_session

@@ -47,8 +47,7 @@ rated_runs as (
             cast(round(hosts.memory_bytes / 1073741824) as bigint) || ' GiB',
             left(runs.host_id, 6)
         ) as machine,
-        coalesce(runs.started_at, cast(campaigns.started_on as timestamp)) as known_time,
-        {{ time_in("concat_ws('/', runs.campaign, runs.first_path)") }} as named_time
+        coalesce(runs.started_at, cast(campaigns.started_on as timestamp)) as known_time
     from runs
     inner join run_capacity on runs.run_id = run_capacity.run_id
     left join hosts on runs.host_id = hosts.host_id
@@ -76,15 +75,6 @@ placed as (
 
     select
         *,
-        -- versions in turn share a day; without times, a date in names tells nights apart
-        concat_ws(
-            ' ',
-            campaign,
-            host_id,
-            coalesce(
-                cast(cast(started_at as date) as string), left(translate(named_time, '-_.', ''), 8), configuration_id
-            )
-        ) as session,
         row_number() over in_time as place,
         count(*) over (partition by series_id) as series_runs,
         lag(product_version) over in_time as version_before,

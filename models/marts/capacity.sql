@@ -120,6 +120,8 @@ select
     capacity.outlier_runs,
     capacity.runs_without_outliers,
     capacity.run_correlation,
+    capacity.sessions,
+    capacity.widening,
     capacity.resolution,
     capacity.detectable_ratio,
     capacity.runs_for_1_percent,

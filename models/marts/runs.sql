@@ -41,6 +41,7 @@ select
     runs.drop_time_s,
     runs.host_id,
     runs.server_config_id,
+    runs.session,
     {{ utc_time('runs.started_at') }} as started_at,
     {{ utc_time('runs.ended_at') }} as ended_at,
     runs.trials,

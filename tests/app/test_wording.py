@@ -21,10 +21,6 @@ def test_figures_are_said(function, arguments, said):
     assert (list(found) if isinstance(said, list) else found) == said
 
 
-def test_a_likeness_of_runs_widens_an_interval_up_to_a_limit():
-    assert wording.widening(0.99) == wording.widening(0.9)
-
-
 @given(st.text())
 def test_no_markdown_survives_in_plain_text(text):
     shown = wording.plain(text)

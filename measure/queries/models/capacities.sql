@@ -8,6 +8,7 @@ rated_runs as (
         run_capacity.configuration as configuration_id,
         'here' as campaign,
         run_capacity.run_id as started_at,
+        'here' as session,
         method.discard_lowest,
         method.discard_highest,
         method.discard_from_runs

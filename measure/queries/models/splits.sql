@@ -22,6 +22,7 @@ rated_runs as (
         ),
         splits.split as configuration_id,
         'split' as campaign,
+        'split' as session,
         null as discard_lowest,
         null as discard_highest,
         null as discard_from_runs
