@@ -143,9 +143,36 @@ from graded_differences
 order by {{ rank_of_grade('grade') }}, aspect, item
 {%- endmacro %}
 
-{#- Run after the model that the function reads. -#}
+{#- The differences of two machines that may explain one between their figures, by name, for many pairs at once. -#}
+{% macro machine_differences_function() -%}
+create or replace macro machine_differences(ids_a := [], ids_b := []) as table
+with
+
+pairs as (
+
+    select distinct
+        unnest(cast(ids_a as varchar[])) as configuration_id_a,
+        unnest(cast(ids_b as varchar[])) as configuration_id_b
+
+),
+
+{{ differences_of_pairs() }}
+
+select
+    configuration_id_a,
+    configuration_id_b,
+    list_sort(list(distinct split_part(item, '.', 1))) as differences
+from graded_differences
+where aspect in ('hardware', 'tuning') and grade = 'unfair'
+group by configuration_id_a, configuration_id_b
+{%- endmacro %}
+
+{#- Run after the model that the functions read. -#}
 {% macro create_functions_over_facts() -%}
     {%- if target.type == 'duckdb' %}
+    {{ machine_differences_function() }};
+    comment on macro table machine_differences is
+    'What differs in hardware and tuning between the machines of many pairs, given as two lists of ids of the same length.';
     {{ differences_function() }};
     comment on macro table differences is
     'What differs between two configurations (by configuration_id), graded: unfair, unknown (one side does not say), minor.';

@@ -29,25 +29,10 @@ compared as (
 machines as (
 
     select
-        configuration_id,
-        item,
-        value
-    from configuration_facts
-    where aspect in ('hardware', 'tuning') and grade = 'unfair'
-
-),
-
-machines_of_pairs as (
-
-    select
-        pairs.a,
-        pairs.b,
-        list_sort(list(distinct split_part(machine_a.item, '.', 1))) as differences
-    from pairs
-    inner join machines as machine_a on pairs.a = machine_a.configuration_id
-    inner join machines as machine_b on pairs.b = machine_b.configuration_id and machine_a.item = machine_b.item
-    where machine_a.value <> machine_b.value
-    group by pairs.a, pairs.b
+        configuration_id_a,
+        configuration_id_b,
+        differences
+    from machine_differences((select all_a from sides), (select all_b from sides))
 
 ),
 
@@ -95,9 +80,9 @@ select
     end as verdict,
     span_a.first_started_at <= span_b.last_started_at and span_b.first_started_at <= span_a.last_started_at
         as is_in_turn,
-    machines_of_pairs.differences as machines_differ_in
+    machines.differences as machines_differ_in
 from pairs
-left join machines_of_pairs on pairs.a = machines_of_pairs.a and pairs.b = machines_of_pairs.b
+left join machines on pairs.a = machines.configuration_id_a and pairs.b = machines.configuration_id_b
 left join adjusted on pairs.a = adjusted.a and pairs.b = adjusted.b
 left join spans as span_a on pairs.a = span_a.configuration_id
 left join spans as span_b on pairs.b = span_b.configuration_id

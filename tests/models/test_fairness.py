@@ -8,6 +8,7 @@ import pytest
 SEED = Path(__file__).parents[2] / "seeds" / "comparison_factors.csv"
 FACTORS = {"threading", "ha_mode", "backend", "protocol", "product_version"}
 ASPECTS = {"configuration", "hardware", "tuning", "system", "packages", "server", "method", "campaign"}
+MACHINE = {"hardware", "tuning"}
 
 
 def ids(sql, **dimensions):
@@ -125,3 +126,14 @@ def test_the_seed_names_factors_and_aspects_that_there_are():
         rows = list(csv.DictReader(file))
     assert {row["aspect"] for row in rows} == ASPECTS
     assert {factor for row in rows for factor in row["goes_with"].split()} == FACTORS
+
+
+def test_machines_differ_in_what_differences_grades_as_unfair(sql):
+    pairs = sql("""with one_each as (select min(configuration_id) as id from configurations group by host_id)
+        select a.id, b.id from one_each as a cross join one_each as b""")
+    found = {tuple(pair): items for *pair, items in sql("from machine_differences($1, $2)", *zip(*pairs, strict=True))}
+    for pair in pairs:
+        graded = differences(sql, *pair).items()
+        of_machine = {i.split(".")[0] for (a, i), (*_, grade) in graded if a in MACHINE and grade == "unfair"}
+        assert found.get(pair, []) == sorted(of_machine)
+    assert len(found) > 1

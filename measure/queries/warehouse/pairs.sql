@@ -62,25 +62,9 @@ pairs as (
 machines as (
 
     select
-        configuration_id,
-        item,
-        value
-    from configuration_facts
-    where aspect in ('hardware', 'tuning') and grade = 'unfair'
-
-),
-
-machines_of_pairs as (
-
-    select
-        pairs.a,
-        array_to_string(list_sort(list(distinct replace(split_part(machine_a.item, '.', 1), '_', ' '))), ', ')
-            as differences
-    from pairs
-    inner join machines as machine_a on pairs.a = machine_a.configuration_id
-    inner join machines as machine_b on pairs.b = machine_b.configuration_id and machine_a.item = machine_b.item
-    where machine_a.value <> machine_b.value
-    group by pairs.a
+        configuration_id_a,
+        replace(array_to_string(differences, ', '), '_', ' ') as differences
+    from machine_differences((select list(a order by a) from pairs), (select list(b order by a) from pairs))
 
 ),
 
@@ -97,11 +81,11 @@ compared as (
         pairs.width_by_steps,
         pairs.outliers,
         pairs.baseline_outliers,
-        machines_of_pairs.differences as machines_differ_in,
+        machines.differences as machines_differ_in,
         count(compare.p_value) over () as tests,
         row_number() over (order by compare.p_value nulls last) as place
     from pairs
-    left join machines_of_pairs on pairs.a = machines_of_pairs.a
+    left join machines on pairs.a = machines.configuration_id_a
     cross join lateral compare(pairs.a, pairs.b) as compare
     where compare.loss_goal = pairs.loss_goal
 
