@@ -44,7 +44,8 @@ _BY_CAMPAIGN: Final = "listed under `ignore:` in campaign.yaml"
 _LINKED: Final = "a link to a file that is found under its own name"
 _MESSAGES: Final = (".err", ".stderr")
 _FAULT: Final = re.compile(r"(?:, line (\d+))?(?:: )?(.*)", re.DOTALL)  # a campaign.yaml error after its path
-_TELLING: Final = frozenset({"lscpu", "lshw", "cpuinfo", "dmidecode", "hostnamectl"})  # make a folder that of a machine
+# what makes a folder that of a machine
+_TELLING: Final = frozenset({"lscpu", "lshw", "cpuinfo", "dmidecode", "hostnamectl", machines.TRANSCRIPT})
 _ASKED: Final = (*formats.READERS, *TELEMETRY_READERS, servers)
 _CLUES: Final = (text for each in _ASKED for text in getattr(each, "IN_JSON", ()))
 IN_JSON: Final = "|".join((*map(re.escape, _CLUES), prefixes.IN_JSON))  # one search takes a fifth of the time of many
@@ -226,6 +227,8 @@ def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:
         item.kind = Kind.MESSAGES
     elif servers.describe(head):
         item.kind = Kind.CONFIGURATION
+    if item.kind is not Kind.UNKNOWN and item.fact == machines.TRANSCRIPT:
+        item.fact = None  # a log
     if item.kind is Kind.UNKNOWN and _NOTES.fullmatch(name) and not contents.mentioned(head_text(head)):
         item.kind, item.reject = Kind.NOTES, None
 

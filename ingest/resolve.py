@@ -331,7 +331,14 @@ class Resolver:
                 outcomes[item.path] = rejected(item, item.scope.name, [error.reject])
         if not contents:
             return _Machine(None, outcomes)
-        host, rejects = machines.host({name: held.data for name, (_, held) in contents.items()})
+        of_server = {item.fact for item, _ in contents.values() if not _names_generator(item.name)}
+        host, rejects = machines.host(
+            {  # lscpu-server.txt beside lscpu-client.txt
+                name: held.data
+                for name, (item, held) in contents.items()
+                if item.fact not in of_server or not _names_generator(name)
+            }
+        )
         rows: list[Row] = [{**host, "campaign": item.scope.name, "source_path": folder}]
         for name, (item, content) in contents.items():
             if faults := [reject for reject in rejects if reject.reason.startswith(f"{name}:")]:
@@ -519,7 +526,11 @@ def _places(item: Found) -> Iterator[tuple[str, str]]:
 
 def _is_generator(folder: str, around: Neighbours) -> bool:
     """Return whether the name of a folder of machine facts says that they are of a generator."""
-    return not around.holds(folder) and any(map(_GENERATOR.fullmatch, words_of(folder.rpartition("/")[2])))
+    return not around.holds(folder) and _names_generator(folder.rpartition("/")[2])
+
+
+def _names_generator(name: str) -> bool:
+    return any(map(_GENERATOR.fullmatch, words_of(name)))
 
 
 def _without_repetitions(folder: str) -> str:

@@ -5,7 +5,7 @@ folder, as written by `collect.sh`, describe one host.
 """
 
 from dropline.ingest.machines import hardware, software  # they register their sources
-from dropline.ingest.machines.facts import SOURCES, FactError, Facts, recognise
+from dropline.ingest.machines.facts import SOURCES, TRANSCRIPT, FactError, Facts, recognise
 from dropline.ingest.machines.host import PRECEDENCE, host
 
-__all__ = ["PRECEDENCE", "SOURCES", "FactError", "Facts", "hardware", "host", "recognise", "software"]
+__all__ = ["PRECEDENCE", "SOURCES", "TRANSCRIPT", "FactError", "Facts", "hardware", "host", "recognise", "software"]

@@ -7,7 +7,7 @@ be.
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -19,6 +19,7 @@ Parser = Callable[[bytes], Facts]  # may raise FactError
 Found = TypeVar("Found")
 
 MESSAGES: Final = "messages"  # a command's stderr
+TRANSCRIPT: Final = "transcript"  # several commands with their outputs
 _NAMED: Final = b"NAME="  # in every os-release; a cheap pre-check for the slow line-by-line pattern
 _HEAD_BYTES: Final = 65_536
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -78,7 +79,21 @@ def recognise(name: str, data: bytes) -> str | None:
         return MESSAGES if _by_name(name.removesuffix(".err")) else None
     head = data[:_HEAD_BYTES].removeprefix(b"\xef\xbb\xbf").lstrip()
     found = (_contents() if _NAMED in head else _contents("os_release")).match(head)
-    return found.lastgroup if found else _by_name(name)
+    kind = found.lastgroup if found else _by_name(name)
+    return None if kind == TRANSCRIPT and not any(outputs(head)) else kind
+
+
+def outputs(transcript: bytes) -> Iterator[tuple[str, str, bytes]]:
+    """Yield kind, command and output of each source in a transcript; all its commands follow the same prompt."""
+    begin = re.match(SOURCES[TRANSCRIPT].content, transcript.lstrip(), re.MULTILINE)
+    prompt = re.escape(begin["prompt"]) if begin else b"(?!)"
+    parts = re.split(rb"^%b(?!dmidecode [0-9])(.*)\n" % prompt, transcript, flags=re.MULTILINE)
+    for line, output in zip(parts[1::2], parts[2::2], strict=True):
+        words = [word for word in re.split(r"[^\w.-]+", line.decode("utf-8", "replace")) if word.strip("-")]
+        named = (kind for kind in map(_by_name, words) if kind and not SOURCES[kind].content)
+        found = _contents(TRANSCRIPT).match(output.lstrip())
+        if kind := found.lastgroup if found else next(named, None):
+            yield kind, "-".join(words), output
 
 
 @lru_cache(maxsize=4096)  # the repetitions of a ramp have the same names

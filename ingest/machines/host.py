@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dropline import beside
 from dropline.ingest.formats import Reject, Row
-from dropline.ingest.machines.facts import SOURCES, FactError, Facts, recognise, stem
+from dropline.ingest.machines.facts import SOURCES, TRANSCRIPT, FactError, Facts, outputs, recognise, stem
 
 PRECEDENCE: Final[dict[str, list[str]]] = beside.words(__file__)
 _OWN_COLUMNS: Final = frozenset({*PRECEDENCE, "packages"})
@@ -40,16 +40,17 @@ def host(files: Mapping[str, bytes]) -> tuple[Row, list[Reject]]:
     found: _Found = []
     rejects: list[Reject] = []
     for name in sorted(files):
-        data = files[name]
-        source, content = SOURCES.get(recognise(name, data) or ""), data.strip()
-        is_failed = len(content) <= _MAX_MESSAGE_BYTES and _FAILED.search(content)  # as its command is missing
-        if source is None or source.parse is None or is_failed or not content:
-            continue
-        try:
-            found.append((source.kind, name, source.parse(data)))
-        except (FactError, RecursionError) as error:
-            hint = f"collect it again with `{source.command}`, or remove the file"
-            rejects.append(Reject(1, f"{name}: {error}", hint))
+        kind = recognise(name, files[name])
+        for own_kind, own_name, data in outputs(files[name]) if kind == TRANSCRIPT else [(kind, name, files[name])]:
+            source, content = SOURCES.get(own_kind or ""), data.strip()
+            is_failed = len(content) <= _MAX_MESSAGE_BYTES and _FAILED.search(content)  # as its command is missing
+            if source is None or source.parse is None or is_failed or not content:
+                continue
+            try:
+                found.append((source.kind, own_name, source.parse(data)))
+            except (FactError, RecursionError) as error:
+                hint = f"collect it again with `{source.command}`, or remove the file"
+                rejects.append(Reject(1, f"{name}: {error}", hint))
     for own_kind in _OF_PROCESSOR:
         told = {name: facts["cpu_model"] for kind, name, facts in found if kind == own_kind and "cpu_model" in facts}
         if len({*told.values()}) > 1 < len({*map(stem, told)}):  # alpha-lscpu.txt beside beta-lscpu.txt

@@ -352,21 +352,23 @@ def test_the_machine_named_as_server_is_the_host_of_the_trials(tree, lake):
     (tree / "client" / "hostname.txt").write_text("client\n")
     report = (tree / OUTPUT).read_text()
     (tree / "NOTES.md").write_text("We measured all day.\n" * 5000 + report)  # far below the head
+    (tree / "LOG").write_text(f"$ uname -a\nLinux vm 6.1.0 x\n$ perfdhcp\n{report.replace('packets: ', 'packets: 1')}")
     ingest([tree], lake)
     (server,) = rows(lake, "hosts", source_path="machine")
     (tree / "client" / "hostname.txt").write_text("renewed\n")
     assert "/client: these facts of a machine replace different ones" in ingest([tree], lake).notes[-1]
     assert len(rows(lake, "hosts")) == 3
-    assert "NOTES.md" in {trial["source_path"] for trial in rows(lake, "trials")}
+    assert {"NOTES.md", "LOG"} < {trial["source_path"] for trial in rows(lake, "trials")}
     assert {trial["host_id"] for trial in rows(lake, "trials")} == {server["host_id"]}
 
 
 @pytest.mark.parametrize(("facts", "roles", "told"), CASES["machines"])
 def test_a_trial_has_the_machine_nearest_to_it_that_may_be_its_server(facts, roles, told, lake, tmp_path):
     campaign = tmp_path / "nearest"
-    for folder in facts:
-        (campaign / folder).mkdir(parents=True)
-        (campaign / folder / "lscpu.txt").write_text(f"Architecture: x86_64\nCPU(s): 2\nModel name: {folder}\n")
+    for name in facts:
+        file = campaign / (name if name.endswith(".txt") else f"{name}/lscpu.txt")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"Architecture: x86_64\nCPU(s): 2\nModel name: {name}\n")
     for folder in told:
         (campaign / folder).mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / "examples" / CAMPAIGN / OUTPUT, campaign / folder / "rate1050.txt")

@@ -127,6 +127,16 @@ def test_facts_of_two_machines_in_one_folder_are_told_and_tell_nothing():
     assert (row["name"], row["cpu_model"]) == ("srv1", None)
 
 
+@pytest.mark.parametrize("prompt", ["$ ", "root@vm:~# ", "[root@vm ~]# ", "+ ", "===== ", "Mon Nov 20\n# "])
+def test_a_transcript_is_read_like_a_file_for_each_command(prompt):
+    commands = {"uname.txt": "uname -a", "os-release.txt": "cat /etc/os-release", "lscpu.txt": "sudo lscpu"}
+    commands |= {"governor.txt": "cat /sys/devices/x/scaling_governor", "hostname.txt": "hostname -s"}
+    files = {name: CAPTURED[name] for name in commands} | {"governor.txt": b"performance\n"}
+    free = f"{prompt.splitlines()[-1]}free -k\nMem: 2 1\n"
+    shell = "".join(f"{prompt}{command}\n{files[name].decode()}{free}" for name, command in commands.items())
+    assert machines.host({"sysinfo.txt": shell.encode()})[0]["host_id"] == machines.host(files)[0]["host_id"]
+
+
 def test_unreadable_files_are_rejected_by_name_with_a_way_out():
     damaged = CAPTURED | {
         "lshw.json": CAPTURED["lshw.json"][:5000],
