@@ -149,8 +149,9 @@ def certainty(best: Row) -> str:
 
 
 def changed_level(series: Row) -> str:
-    """Return the last change of a row of `trends_series.sql`: `-5.8 % from run 21 of 30 on: Kea DHCPv4 memfile`."""
-    change = f"{wording.percent(series['last_change'])} from run {series['last_place']} of {series['runs']} on"
+    """Return the last change of a row of `trends_series.sql`: `-5.8 % from run 21 of 30 (2026-11-20) on: Kea`."""
+    place = f"run {series['last_place']} of {series['runs']}{series['last_day']}"
+    change = f"{wording.percent(series['last_change'])} from {place} on"
     return f"{change}{', perhaps only another session' if series['last_is_other_session'] else ''}: {series['label']}"
 
 

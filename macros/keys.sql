@@ -106,6 +106,16 @@
     nullif(regexp_extract({{ path }}, '{{ _time_in_a_path() }}', 1), '')
 {%- endmacro %}
 
+{#- The day of such a time; of seconds since 1970, their first eight digits. -#}
+{% macro day_of(time_in_a_path) -%}
+    {%- set digits = "left(translate(" ~ time_in_a_path ~ ", '-_.', ''), 8)" -%}
+    case
+        when {{ digits }} like '2%' or {{ digits }} like '19%'
+            then concat_ws('-', left({{ digits }}, 4), substr({{ digits }}, 5, 2), substr({{ digits }}, 7, 2))
+        else {{ digits }}
+    end
+{%- endmacro %}
+
 {% macro _time_in_a_path() -%}
     {%- set date = '(?:19|20)[0-9]{2}[-_.]?[01][0-9][-_.]?[0-3][0-9]' -%}
     {%- set time = '[-_. tT]?[0-2][0-9][-_.:h]?[0-5][0-9](?:[-_.:m]?[0-5][0-9])?' -%}

@@ -13,7 +13,8 @@ select
     end as kind,
     if(rate_interpolated is null, null, crossing_low) as low,
     if(rate_interpolated is null, null, crossing_high) as high,
-    campaign || ', run ' || place as run,
+    concat_ws(', ', campaign, 'run ' || place, measured_on) as run,
+    'run ' || place || coalesce(' (' || measured_on || ')', '') as since,
     concat_ws(
         '; ',
         if(is_version_changed, 'version ' || product_version, null),

@@ -17,6 +17,7 @@ select
     count(*) filter (where is_dip) as dips,
     max(place) filter (where is_change) as last_place,
     arg_max(change_ratio, place) filter (where is_change) as last_change,
+    coalesce(' (' || arg_max(measured_on, place) filter (where is_change) || ')', '') as last_day,
     arg_max(is_other_session, place) filter (where is_change) as last_is_other_session,
     arg_max(if(is_version_changed, product_version, ''), place) filter (where is_change) as changed_with,
     arg_max(configuration_id, place) as newest_id

@@ -51,7 +51,7 @@ def _draw(warehouse: Warehouse, series_id: str, answer: DeltaGenerator) -> None:
         st.caption(f"It takes at least {_FEWEST} runs whose ramps bracket the limit to detect a change of level.")
     st.markdown("**The runs**")
     listed = points.assign(
-        started_at=points["started_at"].dt.strftime("%Y-%m-%d %H:%M"),
+        started_at=points["started_at"].dt.strftime("%Y-%m-%d %H:%M").fillna(points["measured_on"]),
         dip=points["is_dip"].map({True: "dip", False: None}),
         **points[["shown_change", "doubt", "changed"]].replace("", None),
     )
@@ -70,13 +70,13 @@ def _finding(points: pd.DataFrame) -> str:
         return f"No change of level found in {wording.plural(len(points) - bounds, 'run')}{tail}"
     last = changes.iloc[-1]
     if last["is_drift"]:
-        return f"The level drifts: {last['shown_change']} from run {last['place']} on, the last step of several{tail}"
+        return f"The level drifts: {last['shown_change']} from {last['since']} on, the last step of several{tail}"
     if last["is_spread_changed"]:
         tail = f"; the runs scatter differently from there on, too{tail}"
     reason = f", with {last['changed']}" if last["changed"] else ""
     if last["is_other_session"]:
         reason += ", perhaps only because another session began"
-    return f"{last['shown_change']} from run {last['place']} on{reason or '; no other change is known'}{tail}"
+    return f"{last['shown_change']} from {last['since']} on{reason or '; no other change is known'}{tail}"
 
 
 main()

@@ -123,20 +123,25 @@ identified as (
 
 ),
 
+with_day as (
+
+    select
+        *,
+        coalesce(
+            cast(cast(started_at as date) as string),
+            {{ day_of('named_time') }}
+        ) as measured_on
+    from identified
+
+),
+
 with_session as (
 
     select
         *,
         -- versions in turn share a day; without times, a date in names tells nights apart
-        concat_ws(
-            ' ',
-            campaign,
-            host_id,
-            coalesce(
-                cast(cast(started_at as date) as string), left(translate(named_time, '-_.', ''), 8), configuration_id
-            )
-        ) as session
-    from identified
+        concat_ws(' ', campaign, host_id, coalesce(measured_on, configuration_id)) as session
+    from with_day
 
 )
 

@@ -41,6 +41,7 @@ select
     points.tool,
     points.rate_unit,
     {{ utc_time('points.started_at') }} as started_at,
+    points.measured_on,
     points.rate_interpolated,
     points.crossing_low,
     points.crossing_high,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import duckdb
 
-from dropline.app import headlines
+from dropline.app import headlines, wording
 from dropline.app.queries import ask
 from dropline.app.warehouse import Warehouse
 
@@ -41,7 +41,7 @@ def test_without_a_goal_each_series_is_at_the_usual_one_of_its_unit(warehouse):
 def test_a_change_with_another_session_is_said_to_be_perhaps_no_more(open_page, warehouse_home, tmp_path):
     file = Path(shutil.copy(warehouse_home / "warehouse.duckdb", tmp_path))
     with duckdb.connect(file) as connection:
-        ((series, place),) = connection.execute("""
+        ((series, place, since),) = connection.execute("""
             update trends
             set is_change = true, is_other_session = true, level_before = 2 * level, change_ratio = 0.5
             where (series_id, place) = (
@@ -49,10 +49,11 @@ def test_a_change_with_another_session_is_said_to_be_perhaps_no_more(open_page, 
                 where loss_goal = 'isc' and series_runs >= 4 and not is_dip and place = 3 and environment_changes = []
                 order by series_id limit 1
             )
-            returning series_id, place
+            returning series_id, place, 'run 3 (' || measured_on || ')'
         """).fetchall()
     found = open_page(tmp_path, "trends", series=series).header[0].value
-    assert found.startswith(f"\\-50 % from run {place} on, perhaps only because another session began")
+    expected = f"-50 % from {since} on, perhaps only because another session began"
+    assert found.startswith(wording.plain(expected))
     first = ask(Warehouse.open(file), "trends_series", loss_goal="isc").to_pylist()[0]
-    change = f"-50 % from run {place} of {first['runs']} on"
+    change = f"-50 % from run {place} of {first['runs']}{first['last_day']} on"
     assert headlines.changed_level(first) == f"{change}, perhaps only another session: {first['label']}"
