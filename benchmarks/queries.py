@@ -26,16 +26,15 @@ GOAL_MS: Final = 60.0  # of every question of the dashboard, at the 95th percent
 WORDS: Final = ("capacity", "loss", "generator")
 # Tables that queries need besides those of the warehouse; queries that are such tables, or ask another database.
 GIVEN: Final[dict[str, Mapping[str, str]]] = {
-    "compare_verdicts": {"pairs": "compare_pairs", "spans": "spans"},
+    "compare_verdicts": {"pairs": "compare_pairs"},
     "explore_texts": {"machines": "machines_hosts"},
     "machines_compared": {"leaves": "machines_leaves_of_hosts"},
     "own_figures": {"labels": "labels"},
-    "ratio_pairs_ratios": {"spans": "spans"},
     "run_configurations": {"labels": "labels"},
 }
 FED: Final = {
     *("compare_pairs", "versions_pairs", "machines_leaves_of_hosts", "machines_leaves_of_server_configurations"),
-    *("preview_runs", "spans"),
+    "preview_runs",
 }
 
 # The values for one repetition: a trial with its run, its configuration and everything related.
@@ -107,7 +106,7 @@ def main() -> None:
 def questions() -> dict[str, str]:
     """Return the text of each query of the dashboard by its file, without those that only feed others."""
     names = {file.stem for file in queries.FOLDER.glob("*.sql")} - FED
-    changes = queries.text("compare_verdicts", pairs="versions_pairs", spans="spans")
+    changes = queries.text("compare_verdicts", pairs="versions_pairs")
     return {name: queries.text(name, **GIVEN.get(name, {})) for name in sorted(names)} | {"version_changes": changes}
 
 

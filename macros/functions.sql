@@ -446,6 +446,7 @@ pairs as (
     select
         treatment.loss_goal,
         treatment.rate_unit,
+        {{ is_in_turn('treatment', 'baseline') }} as is_in_turn,
         {%- for side in ['treatment', 'baseline'] %}
         {{ side }}.configuration as {{ side }}_configuration,
         {{ side }}.configuration_id as {{ side }}_configuration_id,
@@ -475,6 +476,7 @@ select
     ci_high,
     p_value,
     {{ comparison_verdict('p_value') }} as verdict,
+    is_in_turn,
     treatment_configuration_id as configuration_id_a,
     baseline_configuration_id as configuration_id_b
 from tested_pairs

@@ -9,6 +9,16 @@
     {{ side }}.runs_without_outliers as {{ side }}_undisturbed_runs
 {%- endmacro %}
 
+{#- Whether the runs of two capacities alternated, instead of running one after the other; null for a single run. -#}
+{% macro is_in_turn(one, other) -%}
+    case
+        when {{ one }}.runs > 1 and {{ other }}.runs > 1
+            then
+                {{ one }}.first_started_at <= {{ other }}.last_started_at
+                and {{ other }}.first_started_at <= {{ one }}.last_started_at
+    end
+{%- endmacro %}
+
 {#-
     Ratio, interval and p value of pairs of capacities: CTEs from `pairs` to `tested_pairs`, over the relation student_t.
     The models and the SQL function compare() share this text.

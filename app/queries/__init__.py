@@ -93,5 +93,5 @@ def compared(
 
 
 def verdicts(warehouse: Warehouse, pairs: str, **asked: Any) -> pa.Table:
-    """Return the tested ratios of the pairs in the file of a query; `is_in_turn` as in compare_verdicts.sql."""
-    return ask(warehouse, "compare_verdicts", {"pairs": pairs, "spans": "spans"}, **asked)
+    """Return the tested ratios of the pairs in the file of a query."""
+    return ask(warehouse, "compare_verdicts", {"pairs": pairs}, **asked)

@@ -1,8 +1,8 @@
 -- `compare` tests one pair; here all pairs are tested, so the p values are corrected for their number (Holm, "A Simple
 -- Sequentially Rejective Multiple Test Procedure", 1979). The ratio is that of the rates at the limit if both were
 -- estimated, else that of the figures.
--- `pairs` is given: a over b, in the order of their places; `spans` says whether their runs alternated, instead of
--- running one after the other (`is_in_turn`). `machines_differ_in` lists what differs between the two machines.
+-- `pairs` is given: a over b, in the order of their places. `machines_differ_in` lists what differs between the two
+-- machines.
 with
 
 sides as (
@@ -78,12 +78,9 @@ select
             then 'probably ' || adjusted.verdict
         else adjusted.verdict
     end as verdict,
-    span_a.first_started_at <= span_b.last_started_at and span_b.first_started_at <= span_a.last_started_at
-        as is_in_turn,
+    adjusted.is_in_turn,
     machines.differences as machines_differ_in
 from pairs
 left join machines on pairs.a = machines.configuration_id_a and pairs.b = machines.configuration_id_b
 left join adjusted on pairs.a = adjusted.a and pairs.b = adjusted.b
-left join spans as span_a on pairs.a = span_a.configuration_id
-left join spans as span_b on pairs.b = span_b.configuration_id
 order by pairs.place_a, pairs.place_b

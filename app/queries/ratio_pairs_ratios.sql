@@ -1,5 +1,5 @@
 -- The pairs of one factor: who is compared with whom, and what comes of it. The ratio is that to which interval and
--- verdict belong: of the rates at the limit where both were estimated, else of the figures. `spans` is given.
+-- verdict belong: of the rates at the limit where both were estimated, else of the figures.
 with
 
 pairs as (
@@ -54,9 +54,7 @@ select
     pairs.baseline_configuration_id as reference_id,
     pairs.fairness,
     pairs.worst_differences,
-    span.first_started_at <= reference_span.last_started_at
-    and reference_span.first_started_at <= span.last_started_at
-        as is_in_turn,
+    pairs.is_in_turn,
     if(pairs.origin = 'measured', campaigns.description, null) as campaign_description
 from pairs
 inner join capacity as treatment
@@ -66,8 +64,6 @@ inner join capacity as baseline
     on pairs.baseline_configuration_id = baseline.configuration_id
         and pairs.loss_goal = baseline.loss_goal
 left join campaigns on pairs.campaign = campaigns.campaign
-left join spans as span on pairs.treatment_configuration_id = span.configuration_id
-left join spans as reference_span on pairs.baseline_configuration_id = reference_span.configuration_id
 where
     pairs.loss_goal in ('unstated', pairs.usual_goal)
     and (

@@ -72,7 +72,7 @@ def _show(warehouse: Warehouse, factor: str) -> None:
 def _found(identity: Identity, factor: str) -> tuple[pa.Table, pd.DataFrame, list[str]]:
     """Return the pairs of a factor, what the page chooses them by, and the queries."""
     with query_log.recorded() as asked:
-        found = queries.ask(widgets.open_warehouse(), "ratio_pairs_ratios", {"spans": "spans"}, factor=factor)
+        found = queries.ask(widgets.open_warehouse(), "ratio_pairs_ratios", factor=factor)
     named = ["origin", "campaign", "ratio", "ratio_qualifier", "ci_low", "ci_high", "verdict", "is_newest"]
     return found, view_tables.bounded(found.select(named).to_pandas()), list(asked)
 

@@ -1,17 +1,5 @@
 with
 
-spans as (
-
-    select
-        configuration_id,
-        min(started_at) as first_started_at,
-        max(started_at) as last_started_at
-    from runs
-    group by configuration_id
-    having count(*) > 1 and count(started_at) = count(*)
-
-),
-
 compared as (
 
     select
@@ -82,11 +70,8 @@ select
             'not stated: ' || nullif(array_to_string(compared.unstated_aspects, ', '), '')
         )
     } as fairness_shown,
-    treatment.first_started_at <= baseline.last_started_at and baseline.first_started_at <= treatment.last_started_at
-        as is_in_turn
+    compared.is_in_turn
 from compared
-left join spans as treatment on compared.treatment_configuration_id = treatment.configuration_id
-left join spans as baseline on compared.baseline_configuration_id = baseline.configuration_id
 order by
     compared.campaign,
     compared.product,

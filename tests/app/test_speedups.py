@@ -27,7 +27,7 @@ def test_what_is_real_has_a_colour_and_what_may_be_chance_has_none():
 
 @pytest.mark.parametrize("factor", wording.FACTORS)
 def test_every_factor_has_pairs_with_ratio_verdict_and_what_else_differs(warehouse, factor):
-    pairs = queries.ask(warehouse, "ratio_pairs_ratios", {"spans": "spans"}, factor=factor).to_pylist()
+    pairs = queries.ask(warehouse, "ratio_pairs_ratios", factor=factor).to_pylist()
     assert pairs
     for pair in pairs:
         assert pair["ci_low"] is None or pair["ci_low"] <= pair["ratio"] <= pair["ci_high"]
