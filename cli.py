@@ -785,8 +785,8 @@ def _show_figures(home: Home) -> None:
         write(pa.Table.from_pylist(shown), "table", sys.stdout.buffer)
     if (more := figures.num_rows - _SHOWN_FIGURES) > 0:
         typer.echo(f"and {more} more, in the tables `capacity` and `queries_per_second`")
-    for told in ask(warehouse, "set_ups_alike").to_pylist():
-        typer.echo(f"note      {told['campaign']}: {told['advice']}")
+    for row in ask(warehouse, "set_ups_alike").to_pylist():
+        typer.echo(f"note      {row['campaign']}: {row['advice']}")
 
 
 @contextmanager
@@ -811,11 +811,11 @@ def main() -> None:
         typer.echo(f"dropline: {error}", err=True)
         sys.exit(1)
     except OSError as error:
-        told = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else error
+        message = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else error
         remedy = "Check the file or folder, and run the command again."
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             remedy = "Make room on the disk, and run the command again."
         elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             remedy = "The home must be writable: check its permissions, or choose another with --home."
-        typer.echo(f"dropline: {told}\n{remedy} Everything committed before is unchanged.", err=True)
+        typer.echo(f"dropline: {message}\n{remedy} Everything committed before is unchanged.", err=True)
         sys.exit(1)

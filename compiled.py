@@ -72,11 +72,13 @@ def play(project: Path, places: Places, up_to: str | None = None) -> bool:
         return False
 
 
-def record(project: Path, places: Places, told: Iterable[tuple[str, str]], results: Iterable[Any]) -> None:
-    """Save the statements that dbt executed, `told` as (node, statement), with the results of its nodes."""
+def record(project: Path, places: Places, executed: Iterable[tuple[str, str]], results: Iterable[Any]) -> None:
+    """Save the statements that dbt executed, `executed` as (node, statement), with the results of its nodes."""
     made = {result.node.unique_id: result.node for result in results}
-    statements: dict[str, list[str]] = {name: [] for name, _ in told if name}  # else a look round, or a schema there is
-    for name, statement in ((name, _SIGNATURE.sub("", signed).strip()) for name, signed in told if name):
+    statements: dict[str, list[str]] = {
+        name: [] for name, _ in executed if name
+    }  # else a look round, or a schema there is
+    for name, statement in ((name, _SIGNATURE.sub("", signed).strip()) for name, signed in executed if name):
         verb = statement.split(maxsplit=1)[0].lower()
         if verb == "copy":  # dbt tells the beginning of it only
             statements[name].append(_SEED.format(table=made[name].relation_name, file=made[name].original_file_path))

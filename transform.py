@@ -65,11 +65,11 @@ def _run_dbt(project: Path, places: Places, shown_rows: int, up_to: str | None) 
     from dbt.adapters.duckdb.connections import DuckDBConnectionManager
     from dbt.cli.main import dbtRunner
 
-    told: list[tuple[str, str]] = []
+    executed: list[tuple[str, str]] = []
 
     def note(event: Any) -> None:
         if event.info.name == "SQLQuery":
-            told.append((event.data.node_info.unique_id, event.data.sql))
+            executed.append((event.data.node_info.unique_id, event.data.sql))
 
     arguments = [
         *("build", "--project-dir", str(project), "--profiles-dir", str(project)),
@@ -89,7 +89,7 @@ def _run_dbt(project: Path, places: Places, shown_rows: int, up_to: str | None) 
     if not failed and not outcome.success:
         return [f"dbt could not start: {outcome.exception}"]
     if not failed and not up_to:
-        compiled.record(project, places, told, results)
+        compiled.record(project, places, executed, results)
     return [_explain(result, places, shown_rows) for result in failed]
 
 

@@ -25,15 +25,15 @@ def watch(home: Home, folder: Path, settle_s: float) -> Iterator[str]:
 
     Retry failures when the folder changes. Interrupts at any time leave complete batches and a complete warehouse.
     """
-    told: set[str] = set()
+    reported: set[str] = set()
     for _ in changes(folder, settle_s):
         began = time.perf_counter()
         try:
             summary = ingest([folder], Lake.create(home.lake))
             rejects = [reject_text(each, indent=10) for each in summary.rejects if each["reason"] != EMPTY]  # yet
             refused = [printable(f"rejected  {reject}") for reject in rejects]
-            yield from (line for line in refused if line not in told)
-            told = {*refused}
+            yield from (line for line in refused if line not in reported)
+            reported = {*refused}
             if pipeline.is_current(home):
                 continue
             pipeline.build(home)

@@ -28,9 +28,9 @@ def menu(drawn: alt.LayerChart, key: str, asked: Collection[str]) -> None:
     with st.popover("Data and SQL" if asked else "Data", type="tertiary", icon=":material/download:"):
         with st.container(horizontal=True, gap="small"):
             for form, (label, mime) in FORMS.items():
-                told = f"{'The image' if form == 'svg' else 'The data of the chart'}, as {label}"
+                tip = f"{'The image' if form == 'svg' else 'The data of the chart'}, as {label}"
                 file, content = f"dropline-{name}.{form}", partial(written, drawn, form)
-                button(label, content, file, mime, key=f"{key}-{form}", help=told)
+                button(label, content, file, mime, key=f"{key}-{form}", help=tip)
         for question in asked:
             sql(question)
             if len(quote(question)) <= LONGEST_LINK:

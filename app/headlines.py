@@ -55,8 +55,8 @@ def unique(found: Sequence[str], *apart: Sequence[str]) -> list[str]:
 
     Each of `apart` has a text for each name, of parts that "; " separates.
     """
-    for told in apart:
-        found = [f"{name} ({own})" if own else name for name, own in zip(found, _own(found, told), strict=True)]
+    for columns in apart:
+        found = [f"{name} ({own})" if own else name for name, own in zip(found, _own(found, columns), strict=True)]
     seen: Counter[str] = Counter()
     unique = []
     for name in found:
@@ -322,8 +322,8 @@ def pair_names(pairs: Sequence[Row], factor: str) -> list[str]:
     columns["threading"] = [threads(pair["threading"], pair["threads"]) for pair in pairs]
     differing = [texts for texts in columns.values() if len({*texts}) > 1]
     own = columns.get(factor, columns["threading"])
-    told = zip(*(differing or [columns["backend"], own]), strict=True)
-    found = [", ".join(filter(None, dict.fromkeys(texts))) or "one pair" for texts in told]
+    differences = zip(*(differing or [columns["backend"], own]), strict=True)
+    found = [", ".join(filter(None, dict.fromkeys(texts))) or "one pair" for texts in differences]
     if len({pair.get("reference") for pair in pairs}) > 1:
         found = [f"{name} over {pair['reference']}" for name, pair in zip(found, pairs, strict=True)]
     return unique(found, *([wording.known(pair[name]) or "" for pair in pairs] for name in _APART))

@@ -57,8 +57,10 @@ def _parameters() -> Iterator[Parameter]:
     [given] = re.findall(r"lps_needed_inputs\(\) -%\}(.*?)\{%- endmacro", FUNCTIONS.read_text("utf-8"), re.DOTALL)
     limits = {name: numbers for name, *numbers in json.loads(given)}
     for group, inputs in _DECLARED["inputs"].items():
-        for name, told in inputs.items():
-            yield Parameter(name, group, *(told[each] for each in ("option", "label", "unit", "help")), *limits[name])
+        for name, declared in inputs.items():
+            yield Parameter(
+                name, group, *(declared[each] for each in ("option", "label", "unit", "help")), *limits[name]
+            )
 
 
 PARAMETERS: Final = tuple(_parameters())
@@ -74,7 +76,7 @@ class Preset(NamedTuple):
     source: str
 
 
-PRESETS: Final[dict[str, Preset]] = {name: Preset(**told) for name, told in _DECLARED["presets"].items()}
+PRESETS: Final[dict[str, Preset]] = {name: Preset(**declared) for name, declared in _DECLARED["presets"].items()}
 # Results: column of `lps_needed` -> its label and how it is computed.
 LOADS: Final[dict[str, tuple[str, str]]] = {name: (label, how) for name, (label, how) in _DECLARED["loads"].items()}
 PARTS: Final = tuple(LOADS)[:7]
@@ -429,8 +431,8 @@ def measured_like(known: Warehouse | None, inputs: Mapping[str, float], like: st
     rows = ask(known, "planner_goodputs", protocol=protocol).to_pylist() if known else []
     found = [row for row in rows if like in (row["configuration"], row["configuration_id"])]
     if len(found) > 1:
-        told = ", ".join(f"{row['configuration_id']} ({row['campaign']})" for row in found)
-        raise ValueError(f"{len(found)} configurations are called {like!r}: name one by its id, {told}")
+        names = ", ".join(f"{row['configuration_id']} ({row['campaign']})" for row in found)
+        raise ValueError(f"{len(found)} configurations are called {like!r}: name one by its id, {names}")
     if found:
         return Measured.of(found[0])
     raise ValueError(f"{like!r} is not a {protocol} configuration with a measured step beyond its capacity")
@@ -457,9 +459,9 @@ def _sentences() -> Any:
     return templates.from_string(Path(__file__).with_name("plan.txt").read_text("utf-8")).module
 
 
-def _said(macro: str, *told: Any) -> list[str]:
+def _said(macro: str, *arguments: Any) -> list[str]:
     """Return the sentences of a macro in plan.txt."""
-    parts = str(getattr(_sentences(), macro)(*told)).split("\n\n")
+    parts = str(getattr(_sentences(), macro)(*arguments)).split("\n\n")
     return [" ".join(part.split()) for part in parts if part.strip()]
 
 
@@ -516,8 +518,8 @@ def as_text(found: Answer) -> str:
     shown = [(loads[name], *LOADS[name]) for name in names]
     given = [f"{name} {_figure(value)}" for name, value in found.inputs.items() if value != BY_NAME[name].default]
     template = jinja2.Template(Path(__file__).with_name("needs.txt").read_text("utf-8"), trim_blocks=True)
-    told = {"shown": shown, "given": given, "after": _after(found), "inputs": BY_NAME, "enough": headline(found)[-1]}
-    return template.render(found=found, figure=_figure, amount=amount, **told)
+    context = {"shown": shown, "given": given, "after": _after(found), "inputs": BY_NAME, "enough": headline(found)[-1]}
+    return template.render(found=found, figure=_figure, amount=amount, **context)
 
 
 def as_markdown(found: Answer) -> str:

@@ -273,13 +273,13 @@ def went_back() -> bool:
     return context is not None and context.is_history_navigation
 
 
-def declared(name: str, rows: pd.DataFrame, told: Mapping[str, str] | None = None, **shown: Any) -> Any:
+def declared(name: str, rows: pd.DataFrame, texts: Mapping[str, str] | None = None, **shown: Any) -> Any:
     """Show rows as the table of this name in tables.yml, as `table`; `bounds` are by column here.
 
-    `told` fills in what its texts leave open. Of its columns, those that the rows have are shown.
+    `texts` fill the placeholders of its declaration. Of its columns, those that the rows have are shown.
     """
     known = _TABLES[name]
-    words = told or {}
+    words = texts or {}
     settings = {column: each for column, each in known["columns"].items() if column in rows}
     named = {column: each.format(**words) for column, each in headings(name).items() if column in settings}
     config = {named[column]: _settings(each, words) for column, each in settings.items() if isinstance(each, dict)}
@@ -293,30 +293,30 @@ def declared(name: str, rows: pd.DataFrame, told: Mapping[str, str] | None = Non
 def headings(name: str) -> dict[str, str]:
     """Return the headings of a table in tables.yml by column; where it has none, the column's name as text."""
     columns: dict[str, Any] = _TABLES[name]["columns"]
-    told = {column: each.get("heading") if isinstance(each, dict) else each for column, each in columns.items()}
-    return {column: each or column.replace("_", " ").capitalize() for column, each in told.items()}
+    headings = {column: each.get("heading") if isinstance(each, dict) else each for column, each in columns.items()}
+    return {column: each or column.replace("_", " ").capitalize() for column, each in headings.items()}
 
 
-def _settings(told: Mapping[str, Any], words: Mapping[str, str]) -> ColumnConfig:
+def _settings(settings: Mapping[str, Any], words: Mapping[str, str]) -> ColumnConfig:
     """Return Streamlit's settings of a column: a text has a width, a number and a time have a format."""
-    shown = {name: told[name].format(**words) for name in ("help", "label") if name in told}
-    if "text" in told:
-        return st.column_config.TextColumn(width=told["text"], **shown)
-    if "time" in told:
-        return st.column_config.DatetimeColumn(format=told["time"], timezone="UTC", **shown)
-    return st.column_config.NumberColumn(format=told["number"] and told["number"].format(**words), **shown)
+    shown = {name: settings[name].format(**words) for name in ("help", "label") if name in settings}
+    if "text" in settings:
+        return st.column_config.TextColumn(width=settings["text"], **shown)
+    if "time" in settings:
+        return st.column_config.DatetimeColumn(format=settings["time"], timezone="UTC", **shown)
+    return st.column_config.NumberColumn(format=settings["number"] and settings["number"].format(**words), **shown)
 
 
-def choose_row(name: str, rows: pd.DataFrame, told: Mapping[str, str] | None = None) -> int | None:
+def choose_row(name: str, rows: pd.DataFrame, texts: Mapping[str, str] | None = None) -> int | None:
     """Show rows to choose one from, and return its position; else like `choose_rows`."""
-    chosen = choose_rows(name, rows, told, mode="single-row")
+    chosen = choose_rows(name, rows, texts, mode="single-row")
     return chosen[0] if chosen else None
 
 
 def choose_rows(
     name: str,
     rows: pd.DataFrame,
-    told: Mapping[str, str] | None = None,
+    texts: Mapping[str, str] | None = None,
     mode: Literal["single-row", "multi-row"] = "multi-row",
     **shown: Any,
 ) -> list[int]:
@@ -332,7 +332,7 @@ def choose_rows(
     picked = declared(
         name,
         rows,
-        told,
+        texts,
         on_select="rerun",
         selection_mode=mode,
         selection_default={"selection": {"rows": places if mode == "multi-row" else places[:1]}},

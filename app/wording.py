@@ -37,8 +37,8 @@ COMPARED: Final[dict[str, str]] = _TABLES["COMPARED"]
 CAUSES: Final[dict[str, str]] = _TABLES["CAUSES"]
 CHANGED: Final[dict[str, str]] = _TABLES["CHANGED"]
 REPORTED: Final[dict[str, str]] = _TABLES["REPORTED"]
-TOLD: Final[dict[str, str]] = _TABLES["TOLD"]
-WATCHED: Final[dict[str, tuple[str, str]]] = {metric: tuple(told) for metric, told in _TABLES["WATCHED"].items()}
+CAPTIONS: Final[dict[str, str]] = _TABLES["CAPTIONS"]
+WATCHED: Final[dict[str, tuple[str, str]]] = {metric: tuple(entry) for metric, entry in _TABLES["WATCHED"].items()}
 
 UP: Final = {"≥", ">"}
 _DOWN: Final = {"≤", "<"}

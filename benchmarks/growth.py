@@ -169,8 +169,8 @@ def _report(found: Mapping[int, Figures]) -> str:
     for step, unit in found[sizes[-1]]:
         costs = [found[size][step, unit] for size in sizes]
         slopes = [slope(sizes, costs), slope(sizes[-2:], costs[-2:])]
-        told = ["" if math.isnan(each) else f"{each:.2f}" for each in slopes]
-        rows.append([step, unit, *map(_rounded, costs), *told, _rounded(far(sizes, costs))])
+        cells = ["" if math.isnan(each) else f"{each:.2f}" for each in slopes]
+        rows.append([step, unit, *map(_rounded, costs), *cells, _rounded(far(sizes, costs))])
     heads = [*(f"{size:,}" for size in sizes), "slope", f"slope from {sizes[-2]:,}", f"at {FAR:,}, on a line"]
     return (
         f"Trials from {sizes[0]:,} to {sizes[-1]:,}; {machine()}. Each step is a process of its own; its peak memory "

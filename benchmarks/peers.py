@@ -355,8 +355,8 @@ def _serve(name: str, home: Path, tables: Path, folder: Path, pipe: Connection) 
             cpu_began_s, asked = opened.cpu_s(), time.perf_counter()
             found = answer(question.sql, values)
             seconds, spent_s = time.perf_counter() - asked, opened.cpu_s() - cpu_began_s
-            told = opened.ask(MADE, {}) if question.kind == "build" and wants_rows else found
-            pipe.send(Spent(seconds, spent_s, rows_of(told) if wants_rows else None))
+            answer = opened.ask(MADE, {}) if question.kind == "build" and wants_rows else found
+            pipe.send(Spent(seconds, spent_s, rows_of(answer) if wants_rows else None))
         pipe.send(peak_mb())
 
 
@@ -477,8 +477,8 @@ def _questions(answers: Sequence[Compared]) -> str:
         for each in answers:
             spent = getattr(each, what)
             ratios = [f"{max(spent[name] / spent[first], 0.01):.2g}" for name in others]
-            told = [min(spent, key=spent.__getitem__), ", ".join(each.differing) or "none"]
-            rows.append([each.question.name, each.question.kind, f"{1000 * spent[first]:.1f}", *ratios, *told])
+            cells = [min(spent, key=spent.__getitem__), ", ".join(each.differing) or "none"]
+            rows.append([each.question.name, each.question.kind, f"{1000 * spent[first]:.1f}", *ratios, *cells])
         heads = ["question", "reads", f"{first}, ms", *others, "fastest", "other answers"]
         parts.append(f"## {title}: {first}'s, and how many times it the others take\n\n{table(heads, rows)}")
     return "\n\n".join(parts)

@@ -82,12 +82,12 @@ def simulate(shape: str, width: float, disturbed: float = 0, sets: int = SETS, r
     """Search the knees of many servers and compare the models' results with the truth."""
     noise = np.random.default_rng(8219)
     servers = [campaign(shape, width, noise, disturbed, runs) for _ in range(sets)]
-    told = [
+    numbered = [
         (f"{server:06}", server * runs + number, trials)
         for server, found in enumerate(servers)
         for number, trials in enumerate(found)
     ]
-    judged = capacities(told, [GOAL], Method())
+    judged = capacities(numbered, [GOAL], Method())
     trials = [len(found) for found in (run for server in servers for run in server)]
     rates = [each.rate for each in judged if each.rate is not None]
     return Outcome(
@@ -105,10 +105,10 @@ def self_test(shape: str, disturbed: float = 0, benches: int = BENCHES) -> tuple
     noise = np.random.default_rng(4411)
     shares = []
     for _ in range(benches):
-        told = [
+        numbered = [
             ("bench", number, trials) for number, trials in enumerate(campaign(shape, 0.02, noise, disturbed, 2 * RUNS))
         ]
-        runs = rates_of_runs(told, [GOAL]).append_column("started_at", pa.array(range(2 * RUNS)))
+        runs = rates_of_runs(numbered, [GOAL]).append_column("started_at", pa.array(range(2 * RUNS)))
         shares.append([share_slower(runs, DROP, factor) for factor in (1.0, 1 - SLOWER)])
     alarms, found = np.mean(shares, axis=0)
     return float(alarms), float(found)

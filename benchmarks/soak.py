@@ -197,8 +197,8 @@ async def visit(port: int, seen: Seen, end: float, chance: random.Random) -> Non
                     seen.took.append((page or "results", began, time.perf_counter() - clock))
                     seen.troubles += [f"{page or 'results'}: {each}" for each in exceptions(messages)]
                     if not page:
-                        told = b"".join(each.SerializeToString() for each in messages)
-                        for batch in set(BATCH.findall(told.replace(b"\\", b""))):  # Markdown escapes a dash
+                        page_bytes = b"".join(each.SerializeToString() for each in messages)
+                        for batch in set(BATCH.findall(page_bytes.replace(b"\\", b""))):  # Markdown escapes a dash
                             seen.batches.setdefault(batch.decode(), time.time())
                     await visitor.think(min(chance.uniform(*THINK_S), max(end - time.time(), 0)), page, query)
         except LOST as error:

@@ -19,8 +19,8 @@ def count_failing(connection: duckdb.DuckDBPyConnection, suite: Suite) -> dict[s
         f"coalesce(not ({each.holds}), false) as fails_{code}" for code, each in suite.expectations.items()
     )
     fails = [f"fails_{code}" for code in suite.expectations]
-    told = {name for each in suite.expectations.values() for _, name, _, _ in _WORDS.parse(each.detail) if name}
-    kept = ", ".join([*fails, *sorted({*_SUBJECT, *told} & {*columns})])
+    mentioned = {name for each in suite.expectations.values() for _, name, _, _ in _WORDS.parse(each.detail) if name}
+    kept = ", ".join([*fails, *sorted({*_SUBJECT, *mentioned} & {*columns})])
     connection.execute(f"""
         create or replace temp table {_table(suite)} as
         select {kept}

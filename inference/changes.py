@@ -176,7 +176,7 @@ def trend(
             split = split.at(price)
     if split.gains and brackets is not None and _differ(brackets, slice(None), slice(None)):
         split = split.without(lambda place: _is_doubtful(split, place, brackets))
-    return split.told([_p_value(gain * listed / price, prices, alpha) for gain in split.gains], few_starts)
+    return split.trend_of([_p_value(gain * listed / price, prices, alpha) for gain in split.gains], few_starts)
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ class _Split:
         means = np.add.reduceat(np.where(dips, levels, self.series), starts) / sizes
         return float(noise_scale(means)) / math.sqrt((1 / sizes).mean())
 
-    def told(self, p_values: list[float], few_starts: NDArray[np.int64]) -> Trend:
+    def trend_of(self, p_values: list[float], few_starts: NDArray[np.int64]) -> Trend:
         levels, dips = self.levels
         marks = levels[self.bounds[:-1]]
         steps = np.diff(marks)
@@ -240,8 +240,8 @@ class _Split:
         distances = np.abs(few_starts - np.array(self.bounds[1:-1])[:, None])
         near = (distances <= NEARNESS.size // 2).any(axis=1)
         sides = marks[:-1].tolist(), marks[1:].tolist()
-        told = zip(self.bounds[1:-1], *sides, p_values, drifts, _spread_changes(self), near.tolist(), strict=False)
-        return Trend([Change(*each) for each in told], levels, dips)
+        rows = zip(self.bounds[1:-1], *sides, p_values, drifts, _spread_changes(self), near.tolist(), strict=False)
+        return Trend([Change(*each) for each in rows], levels, dips)
 
 
 def resemblance(residuals: NDArray[np.float64]) -> float:

@@ -163,8 +163,8 @@ class Bucket:
         try:
             yield
         except exceptions.BaseError as error:
-            told = (words for code, words in _WORDS.items() if code in str(error))
-            words = next(told, "it does not answer like S3. Check the address")
+            reasons = (words for code, words in _WORDS.items() if code in str(error))
+            words = next(reasons, "it does not answer like S3. Check the address")
             message = f"{self.address}: {words}. Then run the command again; everything committed before is unchanged."
             raise DroplineError(message) from None
 

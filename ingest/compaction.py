@@ -53,24 +53,24 @@ def compact(
     """
     lake = Lake.create(lake.root)
     entries = lake.entries()
-    told = Compacted(len(entries))
+    summary = Compacted(len(entries))
     doomed = Purge(lake) if purge else None
     if doomed and not doomed.files:
-        return told
+        return summary
     plan = [entries] if doomed else runs(entries, large_bytes)
     total = sum(map(len, plan))
     for run in plan:
-        progress(told.merged, total)
+        progress(summary.merged, total)
         if _merge(lake, run, doomed):
-            told.merged += len(run)
-            told.into += 1
-            told.purged = doomed.files if doomed else 0
+            summary.merged += len(run)
+            summary.into += 1
+            summary.purged = doomed.files if doomed else 0
         elif doomed:
-            told.left = doomed.files
-    told.waiting = lake.sweep()
+            summary.left = doomed.files
+    summary.waiting = lake.sweep()
     if bucket := lake.bucket():
         bucket.sweep({entry.folder for entry in lake.entries()})
-    return told
+    return summary
 
 
 def runs(entries: Sequence[Entry], large_bytes: int) -> list[list[Entry]]:

@@ -24,7 +24,7 @@ from dropline.ingest.formats.text import mapping, real
 from dropline.ingest.names import Name, is_same_rate, level, named_rates, numbers, split, words_of
 from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.servers import kea
-from dropline.ingest.synonyms import ALONE, BACKENDS, UNCLEAR, normalise, told
+from dropline.ingest.synonyms import ALONE, BACKENDS, UNCLEAR, meaning, normalise
 
 _KEYS: Final = beside.words(__file__, "sidecars")
 # Our column -> sidecar key. Several keys may set the same column; all are read.
@@ -58,7 +58,7 @@ _SIDECARS_BESIDE: Final = f"{SIDECAR_OF}of similar outputs"
 _SET_UP: Final = frozenset({"backend", "threading", "scenario"})  # a source of one of these describes the set-up
 # May be read from any word of a path.
 _IN_NAMES: Final = ("product", "product_version", "backend", "threading", "threads", "ha_mode")
-_MISSPELT: Final = (*_IN_NAMES, "scenario", "testbed")  # columns whose misspelt keys in sidecars are told
+_MISSPELT: Final = (*_IN_NAMES, "scenario", "testbed")  # columns whose misspelt keys in sidecars are reported
 _ALIKE: Final = 0.85
 MAX_OBSERVATIONS: Final = 1000
 SERVERS: Final = ("config", "server_config", "config_sha256")  # keys of a sidecar that name a server's configuration
@@ -178,8 +178,8 @@ class Context:
             shown = sent and facts.get("received") and sent * (facts.get("achieved_rate") or 0) / facts["received"]
             titles = " ".join(map("".join, banner.tokens)) if banner else ""
             places = ((_BANNER, titles), (_NAMES, self.path))
-            told = ((by, named_rates(place, None if is_cut else sent, shown)) for by, place in places)
-            if found := next(((by, min(named)) for by, named in told if len(named) == 1), None):
+            by_place = ((by, named_rates(place, None if is_cut else sent, shown)) for by, place in places)
+            if found := next(((by, min(named)) for by, named in by_place if len(named) == 1), None):
                 sources["offered_rate"], resolved["offered_rate"] = found
         if tool == dnsblast.NAME and planned is None and sent and not sent % resolved.get("offered_rate", math.inf):
             planned = sent  # whole seconds: it was stopped while it waited, hardly while it sent
@@ -254,18 +254,18 @@ class Context:
         if "scenario" in of_sidecar:
             of_file = ""
         own_words = [word for word in of_file.split() if word not in of_banner.split()]  # 2-2 is neither 2-4 nor 2
-        told = {*([_BANNER] if of_banner else []), *([_FILE_NAME] if own_words else [])}
+        origins = {*([_BANNER] if of_banner else []), *([_FILE_NAME] if own_words else [])}
         said = " ".join([*dict.fromkeys(of_banner.split()), *own_words])
         # If a source of the trial's own describes its set-up, its folder only stores it.
         own = {by for column, _, by in self.claims if column in _SET_UP or (by == "path" and column != "repetition")}
         if folder != "." and own <= {_NAMES, _DEFAULTS}:
-            folder, said, told = ".", f"{folder}/{said}" if said else folder, {"path", *told}
+            folder, said, origins = ".", f"{folder}/{said}" if said else folder, {"path", *origins}
         elif folder != "." and all(by.startswith((_NAMES, _DEFAULTS, _SERVER)) for by in own):
             sources["context_path"] = "path"  # several folders may share the configuration
         elif of_sidecar and "scenario" not in of_sidecar and "path" not in own:
             sources["context_path"] = _BESIDE_SIDECAR
-        if told:
-            sources["name_words"] = ", ".join(sorted(told, reverse=True))
+        if origins:
+            sources["name_words"] = ", ".join(sorted(origins, reverse=True))
         return {"context_path": folder, "name_words": said or None}
 
 
@@ -396,7 +396,7 @@ def gather(
     defaults = _claims(campaign.said, _DEFAULTS, {}, notes) if campaign else []
     if server:
         by, row = f"{_SERVER}{server.path}", server.row
-        in_names = () if match else (told(word).items() for each in path.split("/") for word in words_of(each))
+        in_names = () if match else (meaning(word).items() for each in path.split("/") for word in words_of(each))
         stated = ((column, value) for column, value, _ in [*claims, *defaults])
         version = next((value for column, value in chain(stated, *in_names) if column == "product_version"), None)
         is_unsaid = row.get("threading") is None and row.get("product") == kea.PRODUCT
@@ -467,7 +467,7 @@ def _of_sidecar(
 
 def _named(names: Iterable[str], known: Mapping[str, Any]) -> list[Claim]:
     """Return what the words of names say beside or against what is `known`; two different words say nothing."""
-    said = [*map(told, names)]
+    said = [*map(meaning, names)]
     versioned = [each for each in said if "product_version" in each]  # `kea-2.4.1`, in a folder `kea-vs-dhcpd`
     said = [each for each in said if "product" not in each or not versioned] + versioned
     meant = {column: {each[column] for each in said if column in each} for column in _IN_NAMES}
@@ -503,8 +503,10 @@ def _against(
         said = {column: value for column, value, _ in _named(words if shared else [*words, *contrasts], {})}
     if "threading" not in said:  # then the threads may be the generator's
         said.pop("threads", None)
-    told = ((column, server.row.get(column), said.get(column)) for column in _ITS_OWN)
-    return " and ".join(f"{column} {its}, not {other}" for column, its, other in told if its and other and its != other)
+    columns = ((column, server.row.get(column), said.get(column)) for column in _ITS_OWN)
+    return " and ".join(
+        f"{column} {its}, not {other}" for column, its, other in columns if its and other and its != other
+    )
 
 
 def _of_server(claims: Iterable[Claim], facts: Row, path: str = "") -> list[Claim]:
@@ -518,7 +520,7 @@ def _of_server(claims: Iterable[Claim], facts: Row, path: str = "") -> list[Clai
     mode = _MODE.search(facts.get("command") or "") if facts.get("tool") == "perfdhcp" else None
     unclear: set[str] = set()
     words = {word for name in path.split("/") for word in words_of(name)} if mode else set()
-    if mode and mode[1] in words and not any("threading" in told(word) for word in words):
+    if mode and mode[1] in words and not any("threading" in meaning(word) for word in words):
         unclear = {"threading", "threads"} if ("threading", mode[1], _NAMES) in claims else set()
     elif not _has_one_thread(facts) and not any(claim[::2] == ("threading", _NAMES) for claim in claims):
         unclear = {"threads"}
@@ -636,7 +638,7 @@ def _repeats(word: str, known: Mapping[str, Any]) -> bool:
     """Return whether all that a word means is known; one such as `single` is clear only beside others."""
     if word == known.get("threading") or (word in ALONE and known.get("ha_mode") == "none"):
         return True
-    meant = told(word) or normalise("product", word)
+    meant = meaning(word) or normalise("product", word)
     if str(meant.get("product")).startswith(f"{known.get('product')} "):  # PowerDNS, of which one is authoritative
         meant = {**meant, "product": known["product"]}
     return bool(meant) and meant.items() <= known.items()

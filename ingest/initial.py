@@ -33,14 +33,16 @@ def begin(folder: Path, lake: Lake) -> Path:
     with lake.reading():
         (named,) = Identities(Known(lake)).named([found])
     closed = {column: ", ".join(words) for column, words in CLOSED.items()}
-    text = _TEMPLATE.read_text("utf-8").format(found=_told(found), name=named[0].scope.name, path=example, **closed)
+    text = _TEMPLATE.read_text("utf-8").format(
+        found=_described(found), name=named[0].scope.name, path=example, **closed
+    )
     Campaign.parse(text.encode(), str(file))
     with file.open("x", encoding="utf-8") as written:
         written.write(text)
     return file
 
 
-def _told(found: Sequence[Found]) -> str:
+def _described(found: Sequence[Found]) -> str:
     """Describe the contents of a folder by kind."""
     tools = Counter(item.reader.NAME for item in found if item.kind is Kind.OUTPUT)
     kinds = Counter(item.kind for item in found)

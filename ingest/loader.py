@@ -82,13 +82,13 @@ class Summary:
         news = f"{counted(self.trials, 'trial', 'trials')}; nothing was written" if dry else news
         counts = f"{counted(self.seen, 'file', 'files')} = {self.ingested} ingested + {self.skipped} skipped"
         counts += f" + {self.rejected} rejected + {len(self.ignored)} ignored"
-        told = [*lines, *(f"note      {note}" for note in self.notes)]
+        texts = [*lines, *(f"note      {note}" for note in self.notes)]
         changes = [counts, news]
         if self.superseded:
             changes.append(f"{counted(self.superseded, 'file supersedes', 'files supersede')} an earlier version")
         if self.retired:
             changes.append(f"{counted(self.retired, 'earlier file', 'earlier files')} now ignored")
-        return "\n".join([*map(printable, told), "; ".join(changes)])
+        return "\n".join([*map(printable, texts), "; ".join(changes)])
 
 
 def counted(number: int, one: str, many: str) -> str:

@@ -148,7 +148,7 @@ class Ramps:
         written = {name: digested(value) for name, value in own.items()}
         written |= {"source": digested(source), "observations": observations_json(observed)}
         if key not in self._groups:
-            self._groups[key] = self._group(item, content, source, own, figures.told(number), written, words)
+            self._groups[key] = self._group(item, content, source, own, figures.row(number), written, words)
         if (group := self._groups[key]) is None:
             raise _Other
         campaign = scope.name

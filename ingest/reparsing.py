@@ -26,7 +26,7 @@ from dropline.ingest.rows import Outcome, tables
 from dropline.ingest.schema import TABLES
 from dropline.progress import Progress, unseen
 
-_MAX_FILES_TOLD: Final = 20
+_MOST_LISTED: Final = 20
 _COUNTS: Final = ("trials_added", "trials_removed", "trials_changed", "rejects_added", "rejects_removed")
 _ROW_GROUPS: Final = 4  # whose contents are cached
 _SHARED: Final = ("campaigns", "hosts")  # their rows come with one of several files
@@ -75,7 +75,7 @@ class Reparsed:
 
     def text(self) -> str:
         """Return the changes as text: by file, then the totals."""
-        lines = [f"changed  {change.text()}" for change in self.changes[:_MAX_FILES_TOLD]]
+        lines = [f"changed  {change.text()}" for change in self.changes[:_MOST_LISTED]]
         if more := len(self.changes) - len(lines):
             lines.append(f"changed  {more} more files")
         said = f"{counted(self.files, 'file', 'files')} read again"
@@ -189,32 +189,34 @@ def reparse(lake: Lake, *, progress: Progress = unseen) -> Reparsed:
     known = Known(lake)
     resolvers = {call: Resolver(items, kept.read, named=known.campaign) for call, items in calls.items()}
     with lake.batch(kept.newest, reread=True) as batch:
-        intake, held, told, done = Intake({}), _Held(lake), Reparsed(), count()
+        intake, held, summary, done = Intake({}), _Held(lake), Reparsed(), count()
         for task in in_tasks(found):
             for item in task:
                 progress(next(done), len(found))
                 intake.take(item, resolvers[kept.calls[item.scope.name]].outcome(item))
             for outcomes, rows in intake.written():
-                for name, changed in tables([*_changed(outcomes, held.changes(rows), kept, told)]).items():
+                for name, changed in tables([*_changed(outcomes, held.changes(rows), kept, summary)]).items():
                     batch.add(name, changed)
-        told.batch, told.overtaken = batch.commit(), len(batch.dropped)
-    told.changes = [change for change in told.changes if (change.campaign, change.source_path) not in batch.dropped]
-    return told
+        summary.batch, summary.overtaken = batch.commit(), len(batch.dropped)
+    summary.changes = [
+        change for change in summary.changes if (change.campaign, change.source_path) not in batch.dropped
+    ]
+    return summary
 
 
 def _changed(
-    outcomes: Iterable[Outcome], differing: Mapping[Key, Counter[str]], kept: Kept, told: Reparsed
+    outcomes: Iterable[Outcome], differing: Mapping[Key, Counter[str]], kept: Kept, summary: Reparsed
 ) -> Iterator[Outcome]:
     for outcome in outcomes:
         if outcome.raw["content"] is None:
-            told.without_bytes += 1
+            summary.without_bytes += 1
             continue
-        told.files += 1
+        summary.files += 1
         rows = [row for name in _SHARED for row in outcome.rows.get(name, ())]
         owners = {(row["campaign"], row.get("source_path", "")) for row in rows}
         if not differing.keys().isdisjoint({outcome.key, *owners}):
             counts = differing.get(outcome.key, Counter())
-            told.changes.append(FileChange(*outcome.key, kept.status(outcome.key), outcome.raw["status"], counts))
+            summary.changes.append(FileChange(*outcome.key, kept.status(outcome.key), outcome.raw["status"], counts))
             yield outcome
 
 
@@ -253,5 +255,5 @@ def rejects_text(rejected: pa.Table) -> str:
     rows = rejected.to_pylist()
     lines = [printable(f"{row['campaign']}: {reject_text(row, indent=4)}") for row in rows]
     files = len({(row["campaign"], row["source_path"]) for row in rows})
-    told = f"{counted(len(rows), 'reject', 'rejects')} in {counted(files, 'file', 'files')}"
-    return "\n".join([*lines, told if rows else "nothing is rejected"])
+    counts = f"{counted(len(rows), 'reject', 'rejects')} in {counted(files, 'file', 'files')}"
+    return "\n".join([*lines, counts if rows else "nothing is rejected"])

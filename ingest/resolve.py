@@ -39,7 +39,7 @@ from dropline.ingest.lake import Key, Version
 from dropline.ingest.names import PLACES, Name, level, level_counts, names, numbers, without_order, words_of
 from dropline.ingest.rows import Content, Outcome, campaign_row, output, published, raw_row, rejected, watched
 from dropline.ingest.schema import CONFIGURATION
-from dropline.ingest.synonyms import ALONE, PARTNERED, PRODUCTS, told
+from dropline.ingest.synonyms import ALONE, PARTNERED, PRODUCTS, meaning
 
 _MAX_SIDECAR_BYTES: Final = 1024 * 1024
 _READERS: Final = {reader.NAME: reader for reader in READERS}
@@ -122,7 +122,7 @@ class Neighbours:
                 if number:  # a folder without a number does not disturb the count of `1` and `2`
                     self._numbers[above, words].add(number)
         for (above, words), counted in self._numbers.items():
-            if words in self._entries[f"{above}/"] and not told(f"{words}-2".lower()):
+            if words in self._entries[f"{above}/"] and not meaning(f"{words}-2".lower()):
                 counted.add("1")
 
     def similar(self, item: Found) -> Sequence[Found]:
@@ -194,7 +194,7 @@ class Neighbours:
             words = words_of(name)
             own = {word for word, after in zip(words, (*words[1:], ""), strict=False) if after not in PLACES}
             beside = self._meant(place)
-            clear = {column for word in own for column in told(word)}
+            clear = {column for word in own for column in meaning(word)}
             if "product" not in clear and "bind" in own and not PRODUCTS.isdisjoint(beside):
                 found.append("bind9")
             if item.reader is not perfdhcp:
@@ -215,8 +215,8 @@ class Neighbours:
             if place not in self._spellings:
                 self._spellings[place] = defaultdict(set)
                 for word in {word for each in self._entries[place] for word in words_of(each)}:
-                    self._spellings[place][told(word).get("backend")].add(word)
-            backends = (told(word).get("backend") for word in words_of(name))
+                    self._spellings[place][meaning(word).get("backend")].add(word)
+            backends = (meaning(word).get("backend") for word in words_of(name))
             if any(backend and len(self._spellings[place][backend]) > 1 for backend in backends):
                 return True
         return False
@@ -225,7 +225,7 @@ class Neighbours:
         """Return the words of the names in a place, and the product, threading and high availability they tell."""
         if place not in self._words:
             words = {word for name in self._entries[place] for word in words_of(name)}
-            meant = (told(word) for word in words)
+            meant = (meaning(word) for word in words)
             self._words[place] = words | {str(each[column]) for each in meant for column in _CONTRASTED & each.keys()}
         return self._words[place]
 
@@ -348,8 +348,8 @@ class Resolver:
             if self._known.get(outcome.key) != outcome.version:
                 outcome.rows["hosts"], rows = rows, []
             outcomes[item.path] = outcome
-        is_told = any(outcome.raw["status"] != "rejected" for outcome in outcomes.values())
-        return _Machine(host["host_id"] if is_told else None, outcomes)
+        is_known = any(outcome.raw["status"] != "rejected" for outcome in outcomes.values())
+        return _Machine(host["host_id"] if is_known else None, outcomes)
 
     def _load_host_ids(self, scope: str) -> dict[str, str | None]:
         """Return the machine under test by folder of reports: that of the nearest folder above them that has one.

@@ -85,8 +85,8 @@ def _named(name: str, keys: Iterable[Key], listing: str = "Campaigns:") -> list[
 
 
 def _committed(batch: Batch, files: Sequence[Key], what: str) -> str:
-    told = f"{len(files)} {'file' if len(files) == 1 else 'files'} of {', '.join(_campaigns(files))} {what}"
-    return f"{told}; batch {batch.commit()}. Type `dropline build` to publish it"
+    message = f"{len(files)} {'file' if len(files) == 1 else 'files'} of {', '.join(_campaigns(files))} {what}"
+    return f"{message}; batch {batch.commit()}. Type `dropline build` to publish it"
 
 
 def _campaigns(keys: Iterable[Key]) -> tuple[str, ...]:

@@ -110,9 +110,9 @@ def output(
     source = {"campaign": campaign, "source_path": item.path}
     alone = len(reports) == 1
     rates = {rate for report in reports if (rate := report.facts.get("offered_rate")) is not None}
-    told = banners(content.data, reports)
-    named = names(filter(None, told))
-    for index, (report, banner) in enumerate(zip(reports, told, strict=True)):
+    headings = banners(content.data, reports)
+    named = names(filter(None, headings))
+    for index, (report, banner) in enumerate(zip(reports, headings, strict=True)):
         facts = {"tool": outcome.raw["format"], **report.facts}
         if at := report.within.printed_at:
             facts = detailed(facts, printed_at=at)
@@ -244,12 +244,12 @@ def from_rows(name: str, rows: Sequence[Row]) -> pa.Table:
 
 def _from_series(name: str, series: Sequence[Series]) -> pa.Table:
     """Return rows of one table; missing values are null."""
-    told = {column for each in series for column in each.columns}
+    observed = {column for each in series for column in each.columns}
     lengths = [len(next(iter(each.columns.values()), ())) for each in series]
     places = pa.array(np.repeat(np.arange(len(lengths), dtype=np.int32), lengths))
     columns: dict[str, Any] = {}
     for column, kind in zip(_WITHOUT_BATCH[name].names, _WITHOUT_BATCH[name].types, strict=True):
-        if column in told:
+        if column in observed:
             own = (each.columns.get(column) for each in series)
             known = (values or [None] * length for values, length in zip(own, lengths, strict=True))
             columns[column] = [*chain.from_iterable(known)]

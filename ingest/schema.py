@@ -21,11 +21,11 @@ _TABLES: Final = beside.words(__file__)
 
 def _fields(columns: dict[str, Any]) -> list[pa.Field]:
     fields = []
-    for name, told in columns.items():
-        if isinstance(told, dict):
-            fields += _fields(told)
+    for name, declared in columns.items():
+        if isinstance(declared, dict):
+            fields += _fields(declared)
         else:
-            kind, _, required = told.partition(", ")
+            kind, _, required = declared.partition(", ")
             fields.append(pa.field(name, _KINDS[kind], nullable=not required))
     return fields
 

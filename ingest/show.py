@@ -75,10 +75,10 @@ class Explanation:
         width = max((len(kind) for _, _, kind in self.lines), default=0)
         for kind, run in groupby(self.lines, key=itemgetter(2)):
             alike = list(run)
-            told = alike if len(alike) <= _ALIKE else alike[:3]
-            parts += (f"{number:>7}  {kind:<{width}}  {_short(text)}" for number, text, _ in told)
-            if len(told) < len(alike):
-                rest = f"{len(alike) - len(told)} more, up to line {alike[-1][0]}"
+            listed = alike if len(alike) <= _ALIKE else alike[:3]
+            parts += (f"{number:>7}  {kind:<{width}}  {_short(text)}" for number, text, _ in listed)
+            if len(listed) < len(alike):
+                rest = f"{len(alike) - len(listed)} more, up to line {alike[-1][0]}"
                 parts.append(f"{'...':>7}  {kind:<{width}}  {rest}")
         for number, trial in enumerate(self.trials, 1):
             parts += [f"report {number}, from line {trial.row['source_line']} on: {_figures(trial.row)}"]

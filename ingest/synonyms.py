@@ -103,7 +103,7 @@ def normalise(column: str, value: object) -> Mapping[str, Value]:
     return _normalised(column, value)
 
 
-def told(word: str) -> Mapping[str, Value]:
+def meaning(word: str) -> Mapping[str, Value]:
     """Return what a word in the name of a file or folder, in lower case, says about the set-up; usually nothing."""
     if _MULTI_WITH_THREADS.fullmatch(word):
         return _normalised("threading", word)

@@ -11,17 +11,17 @@ from dropline import beside
 from dropline.ingest.archives import is_tar
 from dropline.ingest.formats.text import HEAD_BYTES, head_text, unpack
 
-_TOLD: Final = beside.words(__file__)
-_ADVICE: Final[dict[str, str]] = _TOLD["advice"]
+_DECLARED: Final = beside.words(__file__)
+_ADVICE: Final[dict[str, str]] = _DECLARED["advice"]
 
 
-def _kind(told: dict[str, Any], patterns: list[str], flags: int) -> tuple[re.Pattern[str], int, str, str]:
-    return re.compile("|".join(patterns), flags), told.get("alike", 1), told["is"], _ADVICE[told["advice"]]
+def _kind(declared: dict[str, Any], patterns: list[str], flags: int) -> tuple[re.Pattern[str], int, str, str]:
+    return re.compile("|".join(patterns), flags), declared.get("alike", 1), declared["is"], _ADVICE[declared["advice"]]
 
 
-_BINARY: Final = [_kind(told, told["begins"], re.DOTALL) for told in _TOLD["binary"]]
+_BINARY: Final = [_kind(declared, declared["begins"], re.DOTALL) for declared in _DECLARED["binary"]]
 _LONGEST: Final = 64  # bytes that tell a binary file
-_TEXTS: Final = [_kind(told, told["lines"], re.MULTILINE) for told in _TOLD["texts"]]
+_TEXTS: Final = [_kind(declared, declared["lines"], re.MULTILINE) for declared in _DECLARED["texts"]]
 _MOST_ALIKE: Final = 2
 _LINE: Final = re.compile(r"^[ \t]*(?=\S)(?!#(?![!i])|;(?! <<>>|; ->>)|//)", re.MULTILINE)
 

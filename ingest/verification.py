@@ -63,20 +63,20 @@ def verify(home: Home, *, set_aside: bool = False, progress: Progress = unseen) 
 
     With `set_aside`, damaged batches are taken out of force and moved to lake/damaged.
     """
-    lake, told = Lake(home.lake), Verified()
+    lake, result = Lake(home.lake), Verified()
     with lake.reading():
-        entries, told.faults = _entries(home.lake / "log")
+        entries, result.faults = _entries(home.lake / "log")
         if not (home.lake / "log").is_dir():
-            told.faults.append(Fault(home.lake, "there is no lake", "choose a home with --home"))
+            result.faults.append(Fault(home.lake, "there is no lake", "choose a home with --home"))
         for entry in entries:
-            progress(told.batches, len(entries))
-            told.batches += len(entry.batches)
-            told.faults += faults(home.lake, entry) or list(_contradictions(home.lake, entry))
-    told.faults += _around(home, {batch for entry in entries for batch in entry.batches})
+            progress(result.batches, len(entries))
+            result.batches += len(entry.batches)
+            result.faults += faults(home.lake, entry) or list(_contradictions(home.lake, entry))
+    result.faults += _around(home, {batch for entry in entries for batch in entry.batches})
     if set_aside:
-        for name in dict.fromkeys(fault.entry for fault in told.faults if fault.entry):
-            told.set_aside += _set_aside(lake, name, {entry.name: entry for entry in entries}.get(name))
-    return told
+        for name in dict.fromkeys(fault.entry for fault in result.faults if fault.entry):
+            result.set_aside += _set_aside(lake, name, {entry.name: entry for entry in entries}.get(name))
+    return result
 
 
 def damaged(lake: Lake) -> list[Fault]:

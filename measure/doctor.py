@@ -66,11 +66,11 @@ def _of_plan(plan: Plan) -> Iterator[Finding]:
 def _of_configurations(plan: Plan, beside: Path) -> Iterator[Finding]:
     known: dict[str, str] = {}
     for name, configuration in plan.configurations.items():
-        told = plan.defaults_of(name)
+        set_up = plan.defaults_of(name)
         for data in ((beside / file).read_bytes() for file in configuration.files):
             if server := recognise(data):
-                told |= {column: value for column, value in server.parse(data).items() if column in FIELDS}
-        other = known.setdefault(json.dumps(told, sort_keys=True, default=str), name)
+                set_up |= {column: value for column, value in server.parse(data).items() if column in FIELDS}
+        other = known.setdefault(json.dumps(set_up, sort_keys=True, default=str), name)
         if other != name:
             effect = "a build takes them for one configuration: give each a `scenario`"
             yield Finding(f"{other} and {name} have the same `defaults`", effect)

@@ -70,8 +70,10 @@ class Seen:
 
     def text(self) -> str:
         """Return the progress in one line."""
-        told = {goal: [f"{rate:,.0f}" if rate else "?" for rate in ends] for goal, ends in self.brackets.items()}
-        found = ", ".join(f"{goal} between {' and '.join(ends)}" for goal, ends in told.items())
+        ends_by_goal = {
+            goal: [f"{rate:,.0f}" if rate else "?" for rate in ends] for goal, ends in self.brackets.items()
+        }
+        found = ", ".join(f"{goal} between {' and '.join(ends)}" for goal, ends in ends_by_goal.items())
         left = "" if self.left_s is None else f", {self.left_s / 60:.0f} min left"
         where = f"{self.configuration} run {self.repetition}"
         return f"{where}: {self.rate:,.0f}/s lost {100 * self.loss:.2f} %{self.flaw}, {found}{left}"
@@ -292,8 +294,8 @@ class _Measurement:
         runs = self.folder.runs(self.plan)
         complete = [each for each in runs if self._is_complete(each, runs)]
         in_time = sorted(complete, key=self.folder.begun_at)
-        told = [(each.configuration, number, self._trials(each)) for number, each in enumerate(in_time)]
-        return capacities(told, self.plan.loss_goals, self.plan.method)
+        numbered = [(each.configuration, number, self._trials(each)) for number, each in enumerate(in_time)]
+        return capacities(numbered, self.plan.loss_goals, self.plan.method)
 
     def _remarks(self) -> list[str]:
         if self._highest() == self.plan.rates.highest:

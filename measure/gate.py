@@ -180,8 +180,8 @@ def markdown(judged: Sequence[Judged], condition: str) -> str:
     rows = [f"| {' | '.join(html.escape(str(cell)).replace('|', '&#124;') for cell in row)} |" for row in cells]
     head = ["| configuration | runs | baseline runs | verdict |", "|---|---|---|---|"]
     said = [each.says.partition(":")[0] for each in judged]
-    told = ", ".join(f"{said.count(each)} {each}" for each in ("slower", "cannot tell", "passed") if each in said)
-    return "\n".join([f"Fails if {condition}: {told}.", "", *head, *rows])
+    counts = ", ".join(f"{said.count(each)} {each}" for each in ("slower", "cannot tell", "passed") if each in said)
+    return "\n".join([f"Fails if {condition}: {counts}.", "", *head, *rows])
 
 
 def junit(judged: Sequence[Judged], condition: str) -> str:

@@ -30,11 +30,11 @@ class Capacity(NamedTuple):
         return (self.high - self.low) / self.rate
 
 
-Told = tuple[str, int, "Iterable[Trial]"]
+NumberedRun = tuple[str, int, "Iterable[Trial]"]
 """A run: its configuration, number and trials. Run numbers are unique and ascend in time."""
 
 
-def capacities(runs: Sequence[Told], goals: Iterable[Goal], method: Method) -> list[Capacity]:
+def capacities(runs: Sequence[NumberedRun], goals: Iterable[Goal], method: Method) -> list[Capacity]:
     """Judge runs by the campaign's method."""
     if not runs:
         return []
@@ -45,7 +45,7 @@ def capacities(runs: Sequence[Told], goals: Iterable[Goal], method: Method) -> l
         return [Capacity(*row) for row in connection.execute(query("models/capacities")).fetchall()]
 
 
-def rates_of_runs(runs: Iterable[Told], goals: Iterable[Goal]) -> pa.Table:
+def rates_of_runs(runs: Iterable[NumberedRun], goals: Iterable[Goal]) -> pa.Table:
     """Return the columns of the model int_run_capacity for the runs, with the configuration's name."""
     goals = list(goals)
     rows = [

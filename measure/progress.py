@@ -27,12 +27,12 @@ def shown(plan: Plan, folder: Path, home: Home) -> Iterator[Callable[[Seen], Non
     home.root.mkdir(parents=True, exist_ok=True)
     path = home.root / _FILE
     trials: list[dict[str, Any]] = []
-    told = {"campaign": plan.campaign, "folder": str(folder), "pid": os.getpid(), "began_at": _now()}
+    state = {"campaign": plan.campaign, "folder": str(folder), "pid": os.getpid(), "began_at": _now()}
 
     def see(seen: Seen | None) -> None:
         trials.extend([{**asdict(seen), "at": _now()}] if seen else [])
         half = path.with_name(f".{_FILE}.part")
-        half.write_text(json.dumps({**told, "trials": trials[-_KEPT:]}))
+        half.write_text(json.dumps({**state, "trials": trials[-_KEPT:]}))
         half.replace(path)
 
     see(None)
@@ -45,10 +45,10 @@ def shown(plan: Plan, folder: Path, home: Home) -> Iterator[Callable[[Seen], Non
 def current(home: Path) -> dict[str, Any] | None:
     """Return the current measurement of a home, with `is_alive`; None if there is none."""
     try:
-        told: dict[str, Any] = json.loads((home / _FILE).read_bytes())
+        state: dict[str, Any] = json.loads((home / _FILE).read_bytes())
     except (OSError, ValueError):
         return None
-    return {**told, "is_alive": Path(f"/proc/{told['pid']}").exists()}
+    return {**state, "is_alive": Path(f"/proc/{state['pid']}").exists()}
 
 
 def _now() -> str:

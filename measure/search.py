@@ -159,8 +159,11 @@ def _between(goal: Goal, steps: Steps, passing: float, exceeding: float, plan: P
     lost, lost_above, limit = _loss(steps[passing], goal), _loss(steps[exceeding], goal), goal.limit
     linear = logarithmic = 0.5  # where the loss reaches the limit; the middle if it is unknown
     if 0 < limit < lost_above:
-        told = max(lost, number("least_loss", limit))
-        linear, logarithmic = (limit - lost) / (lost_above - lost), math.log(limit / told) / math.log(lost_above / told)
+        least = max(lost, number("least_loss", limit))
+        linear, logarithmic = (
+            (limit - lost) / (lost_above - lost),
+            math.log(limit / least) / math.log(lost_above / least),
+        )
     width = exceeding / passing - 1
     if width <= plan.width and (logarithmic - linear) * width <= _TOLERANCE * plan.width:
         return None

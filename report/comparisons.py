@@ -93,8 +93,8 @@ def what_was_shown(found: Sequence[Row]) -> Iterable[Block]:
         return
     shown = [row for row in found if row["verdict"] in TONES]
     many = f"{len(found)} comparisons" if len(found) > 1 else "One comparison"
-    told = headlines.changes((row["verdict"] for row in found), "pair")
-    yield f"{many} of configurations that differ in one factor: {told}."
+    counts = headlines.changes((row["verdict"] for row in found), "pair")
+    yield f"{many} of configurations that differ in one factor: {counts}."
     if shown:
         yield tuple(
             f"{row['set_up']}: {row['comparison']} is {row['verdict']}, "

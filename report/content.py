@@ -16,7 +16,7 @@ METHOD: Final = Path(__file__).with_name("method.txt")
 def report(warehouse: Warehouse, campaigns: Sequence[str] = ()) -> Report:
     """Return the report on some campaigns, as `chosen` gives them; raise DroplineError if one is unknown."""
     scope = chosen(warehouse, campaigns)
-    told = scope.rows("campaigns")
+    rows = scope.rows("campaigns")
     figures = capacities.figures(scope)
     pairs = comparisons.pairs(scope, figures)
     answered = "Answered share, as the generator prints it and by the counters of the server and the network"
@@ -24,7 +24,7 @@ def report(warehouse: Warehouse, campaigns: Sequence[str] = ()) -> Report:
     servers = scope.tables("Values from the servers' own configurations", "servers")
     findings = scope.tables("Findings by severity; if there are several alike, the first by file", "findings")
     sections = [
-        _summary(scope, told, figures, pairs),
+        _summary(scope, rows, figures, pairs),
         *capacities.sections(scope, figures),
         Section("throughput", "Throughput", scope.tables(unpaced, "throughputs")),
         comparisons.section(scope, pairs),
@@ -39,20 +39,20 @@ def report(warehouse: Warehouse, campaigns: Sequence[str] = ()) -> Report:
     ]
     [built] = printable(warehouse.query("select built_at, dropline_version from build_info"))
     return Report(
-        f"Benchmark report: {_subject(told)}",
+        f"Benchmark report: {_subject(rows)}",
         f"From the warehouse built {text(built['built_at'])} by Dropline {built['dropline_version']}",
         tuple(section for section in sections if section.blocks),
     )
 
 
-def _subject(told: Sequence[Row]) -> str:
-    products = sorted({product for row in told for product in row["products"]})
-    if len(told) == 1:
-        return str(told[0]["title"] or told[0]["campaign"])
-    return ", ".join(products) if 1 <= len(products) <= 3 else f"{len(told)} campaigns"
+def _subject(campaigns: Sequence[Row]) -> str:
+    products = sorted({product for row in campaigns for product in row["products"]})
+    if len(campaigns) == 1:
+        return str(campaigns[0]["title"] or campaigns[0]["campaign"])
+    return ", ".join(products) if 1 <= len(products) <= 3 else f"{len(campaigns)} campaigns"
 
 
-def _summary(scope: Scope, told: Sequence[Row], figures: Sequence[Row], pairs: Sequence[Row]) -> Section:
+def _summary(scope: Scope, campaigns: Sequence[Row], figures: Sequence[Row], pairs: Sequence[Row]) -> Section:
     table = Table.of(
         "Campaigns",
         (
@@ -68,10 +68,10 @@ def _summary(scope: Scope, told: Sequence[Row], figures: Sequence[Row], pairs: S
                 "First trial": row["first_started_at"],
                 "Last trial": row["last_started_at"],
             }
-            for row in told
+            for row in campaigns
         ),
     )
-    about = (f"{row['campaign']}: {row['description']}" for row in told if row["description"])
+    about = (f"{row['campaign']}: {row['description']}" for row in campaigns if row["description"])
     title, changes = queries.since_versions(scope.warehouse, None)
     levels = comparisons.changed_levels(scope, changes)
     answers = [*comparisons.between_versions(scope, title, changes), *_answers(figures), *levels]

@@ -88,7 +88,7 @@ def capacities(
     return theme.titled(filter(None, layers), finding, detail, alt.Step(theme.ROW_HEIGHT))
 
 
-def told(rows: pd.DataFrame) -> str:
+def described(rows: pd.DataFrame) -> str:
     """Return the meaning of the marks of `capacities` in use."""
     own = rows[rows["origin"] == "measured"]
     kinds = set(own.dropna(subset=["ci_low", "ci_high"])["interval_kind"])

@@ -34,8 +34,8 @@ def points(course: Course) -> pd.DataFrame:
     Several periods make a point, but the busiest and the one with most waiting stand alone: text names their figures.
     """
     size, busiest = course.served.size, int(np.argmax(course.repeated / np.diff(course.edges)))
-    told = [busiest, busiest + 1, int(np.argmax(course.waiting)) + 1, size]
-    ends = np.unique(np.append(np.arange(0, size, -(-size // (MOST_POINTS - len(told)))), told))
+    kept = [busiest, busiest + 1, int(np.argmax(course.waiting)) + 1, size]
+    ends = np.unique(np.append(np.arange(0, size, -(-size // (MOST_POINTS - len(kept)))), kept))
     edges, begins, lasts = course.edges[ends], ends[:-1], ends[1:] - 1
     waiting = zip(_WAITING, (course.without_lease, course.renewing), strict=True)
     requests = zip(_REQUESTS, (course.repeated, course.sent - course.repeated, course.answered), strict=True)

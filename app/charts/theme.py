@@ -91,10 +91,10 @@ def in_turn(names: Sequence[str], looks: Sequence[Any] = DISTINCT_COLOURS, each:
 def tips(**fields: str | tuple[str, ...]) -> list[alt.Tooltip]:
     """Return tooltips: for each field its title or, of a number, its title and its format, if it needs one."""
     return [
-        alt.Tooltip(f"{name}:N", title=told)
-        if isinstance(told, str)
-        else alt.Tooltip(f"{name}:Q", **dict(zip(("title", "format"), told, strict=False)))
-        for name, told in fields.items()
+        alt.Tooltip(f"{name}:N", title=heading)
+        if isinstance(heading, str)
+        else alt.Tooltip(f"{name}:Q", **dict(zip(("title", "format"), heading, strict=False)))
+        for name, heading in fields.items()
     ]
 
 

@@ -60,5 +60,5 @@ def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str, order: st
         "red: the level changes": (points["shown_change"] != "").any(),
         "dotted: version or set-up changes": (points["changed"] != "").any(),
     }
-    told = ["Dot: rate at the limit; faint line: its range", *(text for text, is_there in marks.items() if is_there)]
-    return theme.titled(layers, f"{wording.plural(len(points), 'run')} in order of {order}", "; ".join(told), _HEIGHT)
+    texts = ["Dot: rate at the limit; faint line: its range", *(text for text, is_there in marks.items() if is_there)]
+    return theme.titled(layers, f"{wording.plural(len(points), 'run')} in order of {order}", "; ".join(texts), _HEIGHT)

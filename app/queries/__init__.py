@@ -66,9 +66,9 @@ def changed_series(
     warehouse: Warehouse, loss_goal: str | None, versions: Iterable[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return the series whose level changed for good, but for the changes that the pairs of `since_versions` tell."""
-    told = {(pair["configuration_id_a"], pair["version"]) for pair in versions}
+    known = {(pair["configuration_id_a"], pair["version"]) for pair in versions}
     found = ask(warehouse, "trends_series", loss_goal=loss_goal).to_pylist()
-    return [each for each in found if each["changes"] and (each["newest_id"], each["changed_with"]) not in told]
+    return [each for each in found if each["changes"] and (each["newest_id"], each["changed_with"]) not in known]
 
 
 def labels(warehouse: Warehouse) -> dict[str, str]:

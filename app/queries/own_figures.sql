@@ -43,7 +43,7 @@ figures as (
     where
         configurations.origin = 'measured'
         and coalesce(complete.set_rates, 0) = 0
-        and configurations.configuration_id not in (select told.configuration_id from capacity as told)
+        and configurations.configuration_id not in (select judged.configuration_id from capacity as judged)
 
 )
 

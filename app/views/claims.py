@@ -23,7 +23,7 @@ def main() -> None:
         st.info("This warehouse has no claims: it was built without the published figures. Type `dropline build`.")
         return
     answer = widgets.reserved(widgets.HEADER_PIXELS)
-    st.caption(wording.TOLD["claims"])
+    st.caption(wording.CAPTIONS["claims"])
     is_differing = st.toggle("Only where rule and maintainers differ", key="differing", bind="query-params")
     shown = claims[~claims["is_agreed"]] if is_differing else claims
     holding, open_ones = ((shown["verdict"] == each).sum() for each in ("holds", "not_checkable"))

@@ -302,7 +302,7 @@ def _draw_capacities(
         )
         finding = panel.fastest(part, str(unit))
         part["rate"] = part["rate"].where(part["status"] != "exceeded_at_first_step")
-        detail = f"{_runs(part)}{panel.told(part)}{'; ticks: single runs' * bool(len(points))}"
+        detail = f"{_runs(part)}{panel.described(part)}{'; ticks: single runs' * bool(len(points))}"
         drawn = panel.capacities(part, str(unit), finding, detail, points, theme.told_apart(backends))
         widgets.chart(drawn, f"capacity-{place}", [*asked, *asked_too])
     weak = frame[(frame["findings_shown"] != "") & frame["quality"].isin(["warn", "suspect"])]
@@ -377,7 +377,7 @@ def _ramp_finding(steps: pd.DataFrame, limit: float | None) -> str:
 def _show_evidence(verdicts: pd.DataFrame, labels: Mapping[str, str]) -> None:
     st.header("Is the difference real?")
     verdicts = view_tables.bounded(verdicts)
-    st.caption(f"{wording.TOLD['evidence']} {wording.drift(verdicts['is_in_turn'])}")
+    st.caption(f"{wording.CAPTIONS['evidence']} {wording.drift(verdicts['is_in_turn'])}")
     widgets.declared(
         "evidence",
         verdicts.assign(

@@ -28,8 +28,8 @@ def main() -> None:
     left, right = st.columns([3, 1])
     with left:
         placeholder = "words in names, campaigns, methods, testbeds, findings"
-        told = "Finds set-ups with all of the words, and machines, campaigns and runs with that name."
-        search = widgets.search("Search", "search", placeholder, bind="query-params", help=told)
+        tip = "Finds set-ups with all of the words, and machines, campaigns and runs with that name."
+        search = widgets.search("Search", "search", placeholder, bind="query-params", help=tip)
     with right:
         goal = widgets.choose_goal(warehouse)
     known = explore.Configurations(warehouse, goal)
@@ -94,14 +94,14 @@ def _answer(found: explore.Found, compared: headlines.Compared) -> None:
     """Show the fastest matches; of a single one its lead over the others, too."""
     fastest: list[headlines.Row] = found.fastest.to_pylist()
     if len(fastest) > 1:
-        told = [
+        names = [
             f"{wording.known(each['protocol']) or headlines.frames(each)} {headlines.sustained(each)}".strip()
             for each in fastest[:ANSWERED]
         ]
         is_own = "measured" in found.rows["origin"].to_pylist()
         without = "None of your set-ups has a capacity at this loss goal. " * is_own
         kind = "Fastest measured" if fastest[0]["origin"] == "measured" else f"{without}Fastest published"
-        st.header(wording.plain(f"{kind}: {', '.join(told)}"), anchor=False)
+        st.header(wording.plain(f"{kind}: {', '.join(names)}"), anchor=False)
         return
     rated = found.rows.to_pandas().dropna(subset=["rate"])
     own = rated[rated["origin"] == "measured"]
@@ -133,8 +133,8 @@ def _within(goal: str | None, limit: float | None, basis: str | None) -> str | N
 
 def _lead_on(warehouse: Warehouse, chosen: pd.DataFrame, goal: str | None) -> None:
     if chosen.empty:
-        told = "Select one row to open its runs, trend and speed-ups, or several to compare."
-        st.info(told, icon=":material/touch_app:")
+        tip = "Select one row to open its runs, trend and speed-ups, or several to compare."
+        st.info(tip, icon=":material/touch_app:")
         return
     ids = list(chosen["configuration_id"])
     with st.container(horizontal=True):

@@ -39,7 +39,7 @@ def _answer(rows: pd.DataFrame) -> str:
     beside = f" Published sources describe {len(rows) - len(measured)} more." if len(rows) > len(measured) else ""
     kinds = {*own["described"]}
     if not kinds:
-        return wording.TOLD["no_host"]
+        return wording.CAPTIONS["no_host"]
     if len(kinds) > 1:
         return f"You measured on {len(kinds)} kinds of machines: compare figures only within one kind.{beside}"
     return f"You measured on {wording.plain(kinds.pop())}.{beside}"
@@ -59,7 +59,7 @@ def _servers(warehouse: Warehouse) -> None:
 
 def _show(warehouse: Warehouse, kind: Kind, rows: pd.DataFrame, listed: pd.DataFrame) -> None:
     if rows.empty:
-        st.info(wording.TOLD[f"no_{kind.key}"])
+        st.info(wording.CAPTIONS[f"no_{kind.key}"])
         return
     widgets.declared(f"{kind.key}_id-list", listed)
     labels = dict(zip(rows[f"{kind.key}_id"], rows["label"], strict=True))
@@ -104,7 +104,7 @@ def _show_differences(facts: pd.DataFrame, a: str, b: str) -> None:
     sides = {side: view_tables.texts(shown, _value, "item", side, "absent") for side in ("value_a", "value_b")}
     named = view_tables.texts(shown, _named, "aspect", "item")
     widgets.declared("differences", shown.assign(item=named, **sides), {"one": a, "other": b})
-    st.caption(wording.TOLD["grades"])
+    st.caption(wording.CAPTIONS["grades"])
 
 
 def _verdict(differing: pd.DataFrame) -> str:

@@ -22,27 +22,27 @@ def main() -> None:
 
 @st.fragment(run_every=_EVERY_S)
 def _followed() -> None:
-    told = progress.current(Home.chosen().root)
-    if told is None:
+    state = progress.current(Home.chosen().root)
+    if state is None:
         st.info("Nothing is being measured into this home now.", icon=":material/radio_button_unchecked:")
         st.code("dropline measure PLAN --into HOME", language=None)
         st.page_link("views/results.py", label="See the results", icon=":material/leaderboard:")
         return
-    st.markdown(_sentence(told))
-    if not told["trials"]:
+    st.markdown(_sentence(state))
+    if not state["trials"]:
         return
-    trials = pd.DataFrame(told["trials"])
+    trials = pd.DataFrame(state["trials"])
     widgets.chart(trials_in_order(trials), "measuring")
     widgets.declared("brackets", _brackets(trials))
 
 
-def _sentence(told: dict[str, Any]) -> str:
-    name = f"**{wording.plain(told['campaign'])}**"
-    if not told["is_alive"]:
-        return f"{name} was stopped. Run the same command again to continue in {wording.plain(told['folder'])}."
-    if not told["trials"]:
+def _sentence(state: dict[str, Any]) -> str:
+    name = f"**{wording.plain(state['campaign'])}**"
+    if not state["is_alive"]:
+        return f"{name} was stopped. Run the same command again to continue in {wording.plain(state['folder'])}."
+    if not state["trials"]:
         return f"{name} is starting; its first trial is still running."
-    last = told["trials"][-1]
+    last = state["trials"][-1]
     left = "" if last["left_s"] is None else f" About {max(1, round(last['left_s'] / _MINUTE_S))} min left."
     return (
         f"{name}: {last['done']} of {last['wanted']} runs are done. {last['configuration']}, run {last['repetition']}, "

@@ -300,10 +300,10 @@ def _show_influences(found: planner.Answer) -> None:
 def _show_course(found: planner.Answer) -> None:
     st.header("What happens next")
     course = found.course
-    told = [planner.course_in_words(found), *planner.events_in_words(found)]
-    st.caption(wording.plain("\n\n".join(told)))
+    texts = [planner.course_in_words(found), *planner.events_in_words(found)]
+    st.caption(wording.plain("\n\n".join(texts)))
     waits = course.waiting.max() >= 1
-    if not waits and len(told) == 1:
+    if not waits and len(texts) == 1:
         return
     drawn = recovery.points(course)
     asked = [f"-- Simulated from these loads, until the lease ends.\n{planner.sql(found.inputs)}"]
@@ -330,7 +330,7 @@ def _show_configurations(found: planner.Answer) -> None:
     parts = {name: known.filter(pc.equal(known["meets"], meets)) for name, meets in MEETS.items()}
     reach = f"{len(parts['Enough'])} of {len(known)} known {found.protocol} configurations reach"
     need = f"{planner.amount(found.loads['needed_lps'])} leases per second"
-    st.caption(f"{reach} {need}. {wording.TOLD['headroom']}")
+    st.caption(f"{reach} {need}. {wording.CAPTIONS['headroom']}")
     labels = queries.labels(found.known)
     for name, part in parts.items():
         if len(part):

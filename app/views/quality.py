@@ -177,7 +177,7 @@ def _gate(suites: list[dict[str, Any]]) -> None:
     if not suites:
         st.info("No checks have run yet. Type `dropline build`.")
         return
-    st.caption(wording.TOLD["gate"])
+    st.caption(wording.CAPTIONS["gate"])
     rows = [
         {
             "suite": suite["suite"],

@@ -38,11 +38,11 @@ FILTERED_BY: Final = (
 def main() -> None:
     """Draw the page."""
     name, controls = st.columns([1, 2], vertical_alignment="bottom")
-    name.title("Results", help="\n\n".join(f"**{term}**: {told}" for term, told in wording.GLOSSARY.items()))
+    name.title("Results", help="\n\n".join(f"**{term}**: {meaning}" for term, meaning in wording.GLOSSARY.items()))
     warehouse = widgets.warehouse_or_stop()
     totals = queries.row(warehouse, "totals")
     if not totals["measured"]:
-        st.info(wording.TOLD["no_own"], icon=":material/info:")
+        st.info(wording.CAPTIONS["no_own"], icon=":material/info:")
         if totals["rejected"]:
             label = f"Why {wording.plural(totals['rejected'], 'file')} of yours could not be used"
             st.page_link("views/quality.py", label=label, query_params={"tab": "Rejected files"})
@@ -193,7 +193,7 @@ def _panel(rows: Sequence[headlines.Row], known: int, kind: tuple[str, ...], com
     )
     count = int(shown[["rate", "ci_high"]].notna().any(axis="columns").sum())
     of = f"{protocol or unit}: {_drawn_of(count, known, 'set-up')}{place}"
-    chart = panel.capacities(shown, unit, f"{of}, fastest first", panel.told(shown))
+    chart = panel.capacities(shown, unit, f"{of}, fastest first", panel.described(shown))
     return Panel("-".join(("panel", *kind)), heading, lead, certainty, chart, chart.with_frames(), drawn, best)
 
 

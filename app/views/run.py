@@ -27,7 +27,7 @@ def main() -> None:
     labels = queries.labels(warehouse)
     known = queries.ask(warehouse, "run_configurations", {"labels": "labels"})["configuration_id"].to_pylist()
     if not known:
-        st.info(wording.TOLD["no_runs"])
+        st.info(wording.CAPTIONS["no_runs"])
         return
     left, middle, right = st.columns([3, 3, 2])
     with left:
@@ -114,8 +114,8 @@ def _show_trials(trials: pd.DataFrame, run: dict[str, Any]) -> None:
     unit = wording.plain(run["rate_unit"] or "per second")
     is_leases = run["rate_unit"] == "leases/s"
     shown = trials.drop(columns="sustained" if is_leases else "lease")
-    told = {"worst": "Loss, worst exchange" if is_leases else "Loss", "unit": unit}
-    widgets.declared("trials", shown, told | {"offered": widgets.written(trials["offered_rate"].dropna())})
+    words = {"worst": "Loss, worst exchange" if is_leases else "Loss", "unit": unit}
+    widgets.declared("trials", shown, words | {"offered": widgets.written(trials["offered_rate"].dropna())})
 
 
 def _choose_trial(trials: pd.DataFrame, verdict: dict[str, Any]) -> pd.Series[Any]:

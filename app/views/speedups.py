@@ -23,10 +23,12 @@ def main() -> None:
     """Draw the page."""
     st.title("Speed-ups")
     warehouse = widgets.warehouse_or_stop()
-    st.caption(wording.TOLD["speedups"])
-    parts = {told: partial(_show, warehouse, factor) for factor, told in wording.FACTORS.items()}
+    st.caption(wording.CAPTIONS["speedups"])
+    parts = {label: partial(_show, warehouse, factor) for factor, label in wording.FACTORS.items()}
     own = (
-        told for name, told in wording.FACTORS.items() if "measured" in set(_found(warehouse.identity, name)[1].origin)
+        label
+        for name, label in wording.FACTORS.items()
+        if "measured" in set(_found(warehouse.identity, name)[1].origin)
     )
     widgets.show_tabs(parts | {_SCALING: partial(_scaling, warehouse)}, next(own, None))
 
@@ -64,8 +66,8 @@ def _show(warehouse: Warehouse, factor: str) -> None:
         st.caption("Offer higher rates, until a step loses too much.")
     for note in answer.notes:
         st.caption(note)
-    told, key = {"factor": wording.FACTORS[factor]}, f"ratio-table-{factor}"
-    widgets.declared("ratio-table", answer.table, told, bounds=answer.bounds, key=key)
+    words, key = {"factor": wording.FACTORS[factor]}, f"ratio-table-{factor}"
+    widgets.declared("ratio-table", answer.table, words, bounds=answer.bounds, key=key)
 
 
 @st.cache_resource(max_entries=_MOST_REMEMBERED, show_spinner=False)
@@ -98,8 +100,8 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
     described = pairs.head(_MOST).dropna(subset="campaign_description")
     described = described.groupby("campaign")["campaign_description"].first()
     if len(described):
-        told = [f"{campaign}: {said}" for campaign, said in described.head(_MOST_CAMPAIGNS).items()]
-        notes.append("\n\n".join(map(wording.plain, told)))
+        texts = [f"{campaign}: {said}" for campaign, said in described.head(_MOST_CAMPAIGNS).items()]
+        notes.append("\n\n".join(map(wording.plain, texts)))
     if total > _MOST:
         listed = f"{len(pairs):,}" if len(pairs) < total else "all"
         shown_of = f"The chart shows {len(drawn)} of {total:,} pairs, the table {listed}."

@@ -22,7 +22,7 @@ def main() -> None:
         goal = widgets.choose_goal(warehouse)
     found = queries.ask(warehouse, "trends_series", loss_goal=goal).to_pandas()
     if found.empty:
-        st.info(wording.TOLD["no_trend"])
+        st.info(wording.CAPTIONS["no_trend"])
         return
     with left:
         options = {row.series_id: wording.series(row.label, row.runs, row.changes) for row in found.itertuples()}

@@ -98,7 +98,7 @@ def _show_trials(found: dict[str, Any]) -> None:
         st.caption(f"The first {len(trials):,} are shown; `dropline show FILE` shows all.")
     st.caption("Files beside a trial (counters, a sidecar) are not known here.")
     if "dnsblast" in set(frame["tool"]):
-        st.caption(wording.TOLD["dnsblast"])
+        st.caption(wording.CAPTIONS["dnsblast"])
 
 
 def _place(trials: list[dict[str, Any]]) -> None:
@@ -133,8 +133,8 @@ def _place(trials: list[dict[str, Any]]) -> None:
     drawn = ramp.among_known(known, points, goal["loss_limit"], unit or "per second", finding)
     widgets.chart(drawn, "among-known", asked)
     some = " More are known than are drawn." if len(known) == MOST_STEPS else ""
-    few = f"{wording.TOLD['one_rate']} " * (points["offered_rate"].nunique() == 1)
-    st.caption(few + wording.TOLD["others"] + some)
+    few = f"{wording.CAPTIONS['one_rate']} " * (points["offered_rate"].nunique() == 1)
+    st.caption(few + wording.CAPTIONS["others"] + some)
 
 
 def _finding(warehouse: Warehouse, trials: pd.DataFrame, kind: dict[str, str | None], goal: dict[str, Any]) -> str:

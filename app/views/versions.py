@@ -17,7 +17,7 @@ def main() -> None:
     st.title("Versions")
     warehouse = widgets.warehouse_or_stop()
     if not queries.ask(warehouse, "versions_known", loss_goal=None).num_rows:
-        st.info(wording.TOLD["one_version"], icon=":material/compare_arrows:")
+        st.info(wording.CAPTIONS["one_version"], icon=":material/compare_arrows:")
         return
     left, right = st.columns([2, 1])
     with right:
@@ -67,8 +67,8 @@ def _draw(warehouse: Warehouse, goal: str | None, title: str, known: Mapping[str
         rate_b=rows["configuration_id_b"].map(figures),
         runs=view_tables.texts(rows, wording.numbers, "runs_b", "runs_a"),
     )
-    told = {"before": str(known["previous_version"]), "after": str(known["version"])}
-    place = widgets.choose_row("versions", listed, told)
+    words = {"before": str(known["previous_version"]), "after": str(known["version"])}
+    place = widgets.choose_row("versions", listed, words)
     if place is not None:
         pair = rows.iloc[place]
         links.to_compare([pair["configuration_id_b"], pair["configuration_id_a"]], "Compare the two versions")

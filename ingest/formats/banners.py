@@ -181,7 +181,7 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
             found = [
                 f"{_words(_PROCESS.sub(' ', who))} {words}".strip() for who, words in zip(writers, found, strict=True)
             ]
-    if any(synonyms.told(word).get("ha_mode") in synonyms.PARTNERED for words in found for word in words_of(words)):
+    if any(synonyms.meaning(word).get("ha_mode") in synonyms.PARTNERED for words in found for word in words_of(words)):
         found = [
             " ".join("ha-none" if word.lower() in _ALONE else word for word in words.split(" ")) for words in found
         ]
@@ -200,8 +200,8 @@ def _above_each(text: bytes, reports: Sequence[Report]) -> list[str]:
         ends = [*(place.line for place in places[1:]), len(lines) + 1]
         lines.append(b"")
         below = [_place(report, lines, end) for report, end in zip(reports, ends, strict=True)]
-        told = [_titled([place], [])[0] for place in below]
-        found = told if all(told) and len({*told}) > 1 else found
+        titled = [_titled([place], [])[0] for place in below]
+        found = titled if all(titled) and len({*titled}) > 1 else found
     return found if any(found) else _said(places, below)
 
 
@@ -251,11 +251,11 @@ def _of_pair(key: str, value: str) -> str:
 
 def _clear(lines: Iterable[str], forms: Set[str]) -> dict[str, _Clear]:
     """Return the clear words of lines, the nearest first; `none` is a mode if a line of the same form has another."""
-    told = (
+    parts = (
         _clear_words(_WITHOUT_HA.sub("ha-none", line) if _WITHOUT_HA.sub("#", line, count=1) in forms else line)
         for line in lines
     )
-    return dict(ChainMap(*told))
+    return dict(ChainMap(*parts))
 
 
 @lru_cache(maxsize=1024)
@@ -274,10 +274,10 @@ def _said(places: Sequence[_Place], below: Sequence[_Place]) -> list[str]:
     after = [_clear(place.above, forms) for place in below]
     clear = after if after and all(after) and not clear[0] else clear
     meant = {column: {each[column].value for each in clear if column in each} for column in _SAID}
-    told = {column for column, values in meant.items() if len(values) > 1}
+    differing = {column for column, values in meant.items() if len(values) > 1}
     found, own = [], dict[str, str]()
     for each in clear:
-        own |= {column: said.word for column, said in each.items() if column in told or said.is_switch}
+        own |= {column: said.word for column, said in each.items() if column in differing or said.is_switch}
         found.append(" ".join(dict.fromkeys(own.values())))
     return found
 
@@ -288,10 +288,10 @@ def _clear_words(line: str) -> dict[str, _Clear]:
     if _ENDED.search(line):
         return {}
     is_switch = bool(_SWITCH.search(line))
-    told = [(word, each) for word in words_of(line) for each in synonyms.told(word).items()]
-    if not told and (version := _VERSION.search(line)):
-        told = [(version[1], ("product_version", version[1]))]
-    said = [(column, _Clear(word, value, is_switch)) for word, (column, value) in told if column in _SAID]
+    meanings = [(word, each) for word in words_of(line) for each in synonyms.meaning(word).items()]
+    if not meanings and (version := _VERSION.search(line)):
+        meanings = [(version[1], ("product_version", version[1]))]
+    said = [(column, _Clear(word, value, is_switch)) for word, (column, value) in meanings if column in _SAID]
     return dict(said) if all(dict(said)[column].value == each.value for column, each in said) else {}
 
 
@@ -318,8 +318,8 @@ def _with_servers(found: Sequence[str], reports: Iterable[Report]) -> list[str]:
         if not target and report.facts.get("tool") == "perfdhcp":
             target = server(report.facts.get("command") or "")
         servers.append(_PORT.sub(r"\1 port \2", target).translate(_BRACKETS).removesuffix(" port 53") if target else "")
-    told = {(words, server) for words, server in zip(found, servers, strict=True) if server}
-    several = {words for words, count in Counter(words for words, _ in told).items() if count > 1}
+    placed = {(words, server) for words, server in zip(found, servers, strict=True) if server}
+    several = {words for words, count in Counter(words for words, _ in placed).items() if count > 1}
     pairs = zip(found, servers, strict=True)
     return [f"{words} {server}".strip() if words in several else words for words, server in pairs]
 
@@ -340,8 +340,8 @@ def _blocks(lines: Iterable[bytes]) -> Iterator[tuple[int, int, str]]:
             headings[depth] = heading[2].decode("utf-8", "replace")
         elif headings and not begin and line.startswith((b"    ", b"\t")):
             found.append((number - 1, number, headings))
-    for begin, end, told in found:
-        yield begin, end, " ".join(text for depth, text in told.items() if depth > 1 or documents > 1)
+    for begin, end, texts in found:
+        yield begin, end, " ".join(text for depth, text in texts.items() if depth > 1 or documents > 1)
 
 
 def _lines(text: bytes) -> list[bytes]:
@@ -353,8 +353,8 @@ def _above(lines: Sequence[bytes]) -> list[str]:
     texts = (line[:_LONGEST].decode("utf-8", "replace") for line in reversed(lines))
     first = next(texts, "")
     own = [first] if _SAME_LINE.match(first) else _ELEMENTS.findall(first)[:1]
-    told = map(_without_elements, chain(own, texts))
-    return [*islice((line for line in told if not _FRAMING.fullmatch(line)), _ABOVE)] or [""]
+    bare = map(_without_elements, chain(own, texts))
+    return [*islice((line for line in bare if not _FRAMING.fullmatch(line)), _ABOVE)] or [""]
 
 
 def _without_elements(line: str) -> str:

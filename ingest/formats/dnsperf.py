@@ -104,7 +104,7 @@ class PerfRun(TextRun):
     section: str = ""
     titled: bool = False
     http: dict[str, int] = field(default_factory=dict)  # answers by HTTP's code, of DNS over HTTPS
-    told: Tally = field(default_factory=Tally)  # its warnings
+    own_warnings: Tally = field(default_factory=Tally)  # its warnings
 
     @classmethod
     def prepared(cls, data: bytes) -> bytes:
@@ -191,7 +191,7 @@ class PerfRun(TextRun):
     rules = rule_table(
         {
             r"(?:Nominum )?Version (\S{1,40})": fact("tool_version"),
-            r"Warning: (.*)": lambda run, text: run.told.add(run.here, text),
+            r"Warning: (.*)": lambda run, text: run.own_warnings.add(run.here, text),
             r"Error: (.*)": _fail,
             r"\d{1,12}\.\d{6} - (\d{1,12}\.\d{6}): +(\d{1,18})": _bucket,
             r"HTTP/2 return codes: +(.*)": _codes,
@@ -245,8 +245,10 @@ class PerfRun(TextRun):
         if sent and completed == 0:
             self.warnings.append("No query was answered: is the server up, and does the client reach it?")
         self._judge_http(completed or 0)
-        if self.told.count:
-            self.warnings.append(f"{self.tool} printed {plural(self.told.count, 'warning')}{self.told.mentioned}.")
+        if self.own_warnings.count:
+            self.warnings.append(
+                f"{self.tool} printed {plural(self.own_warnings.count, 'warning')}{self.own_warnings.mentioned}."
+            )
 
     def _judge_http(self, completed: int) -> None:
         """Compare the answers that HTTP counted with those that DNS over HTTPS counts as completed."""

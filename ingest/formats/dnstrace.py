@@ -34,7 +34,7 @@ _COUNTERS: Final = {
     "Total Errors": "errors",
     "Number of domains secured using DNSSEC": "dnssec_secured",
 }
-_TOLD: Final = ("connection_errors", "io_errors", "id_mismatches", "truncated", "expected", "dnssec_secured")
+_KEPT: Final = ("connection_errors", "io_errors", "id_mismatches", "truncated", "expected", "dnssec_secured")
 _LISTED: Final = {"DNS question types": "question_types", "DoH HTTP response status codes": "http_statuses"}
 LINES: Final = re.compile(
     line_starts(*(BENCHMARKING, r"Total requests:\t \d+ of \d+ \(", "usage: dnstrace ", "dnstrace: error: "))
@@ -157,7 +157,7 @@ class TableRun(TextRun):
         # Without an answer there are no timings.
         whole = self.wanted in {None, sent} and (received == 0 or self.last_timing in self.timings_ms)
         self.facts |= {"sent": sent, "received": received, "dropped": max(sent - received, 0)}
-        self.details |= {name: self.counters[name] for name in _TOLD if self.counters.get(name)}
+        self.details |= {name: self.counters[name] for name in _KEPT if self.counters.get(name)}
         listed = {ours: self.sections.get(theirs) for theirs, ours in _LISTED.items()}
         self.details |= {name: counts for name, counts in listed.items() if counts}
         for code, answers in self.sections.get("DNS response codes", {}).items():

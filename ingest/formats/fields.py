@@ -42,7 +42,7 @@ _LONGEST: Final = 500  # characters of a value
 _NUMBER: Final = re.compile(r"\d{1,18}(?:\.\d{1,18})?%?")
 _SEVERAL: Final = 5  # objects
 _MOST_EVENTS: Final = 500_000  # of a YAML document; these take some seconds
-_MOST_TOLD: Final = 20  # values beside an output, levels of objects around it
+_MOST_KEPT: Final = 20  # values beside an output, levels of objects around it
 _SETTINGS: Final = re.compile(r"item|case|config|labels|meta|options|param\w*|scenario|set_?up|tags|test|vars")
 
 
@@ -98,7 +98,7 @@ def in_yaml(text: str) -> Iterator[tuple[int, int, str]]:
     keys: list[tuple[str, int] | None] = []  # of the mappings around, None before a key; a sequence has an empty one
     with suppress(yaml.YAMLError):
         for event in islice(yaml.parse(text, loader), _MOST_EVENTS):
-            if len(keys) > _MOST_TOLD:  # the time is quadratic in the depth
+            if len(keys) > _MOST_KEPT:  # the time is quadratic in the depth
                 break
             begin, end = (mark.line if mark else 0 for mark in (event.start_mark, event.end_mark))
             if isinstance(event, yaml.CollectionEndEvent):
@@ -169,14 +169,14 @@ def _titles(tokens: Iterable[_Token]) -> dict[int, str]:
                 measured.add(key)
     titles = {}
     for place, (names, said) in found.items():
-        told = [(key, value) for key, value in said if key not in measured][:_MOST_TOLD]
-        numbered = [("rate" if key.endswith("_rate") else key, value) for key, value in told]
+        kept = [(key, value) for key, value in said if key not in measured][:_MOST_KEPT]
+        numbered = [("rate" if key.endswith("_rate") else key, value) for key, value in kept]
         words = []
         for key, value in numbered:  # `n=3`, `mt-off` of `"mt": false`, nothing of other false or true
             state = STATES.get(value.lower())
             if key and value.isdecimal():
                 words.append(f"{key}={value}")
-            elif state and synonyms.told("".join(filter(str.isalpha, f"{key}{state}".lower()))):
+            elif state and synonyms.meaning("".join(filter(str.isalpha, f"{key}{state}".lower()))):
                 words.append(f"{key}-{state}")
             elif value.lower() not in {"false", "true"}:
                 words.append(value)
@@ -191,7 +191,7 @@ def _outputs(tokens: Iterable[_Token]) -> dict[int, tuple[list[str], list[tuple[
         if kind == "key":
             key = value
             if _OF_OUTPUT.fullmatch(key):
-                found[place] = [name for name, _ in around[-_MOST_TOLD:]], around[-1][1]
+                found[place] = [name for name, _ in around[-_MOST_KEPT:]], around[-1][1]
             continue
         if kind == "open":
             around.append((key, around[-1][1] if _SETTINGS.fullmatch(key) else []))

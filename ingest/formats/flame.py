@@ -218,9 +218,9 @@ class _Run(TextRun):
             parts = (load, self.details.get("transport"), self.details.get("generator"))
             self.facts["method"] = "; ".join(part for part in parts if part)
         self.details["average_rate_printed"] = number(self.totals.get("total_qps_r_avg"))
-        told: Row = {ours: count(self.totals.get(theirs)) for theirs, ours in _DETAILS.items()}
-        told["run_id"] = words(self.totals.get("run_id"), 100)
-        self.details |= {name: value for name, value in told.items() if value is not None}
+        printed: Row = {ours: count(self.totals.get(theirs)) for theirs, ours in _DETAILS.items()}
+        printed["run_id"] = words(self.totals.get("run_id"), 100)
+        self.details |= {name: value for name, value in printed.items() if value is not None}
         for statistic in ("avg", "min", "max") if received else ():
             self.observe(f"latency_{statistic}", number(self.totals.get(f"total_response_{statistic}_ms")), "ms")
         self.observe("send_rate", number(self.totals.get("total_qps_s_avg")), "queries/s")

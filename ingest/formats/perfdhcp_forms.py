@@ -71,7 +71,7 @@ class Figures:
     exchanges: dict[str, pa.Array]  # columns of schema.EXCHANGES -> n * E values, report by report
     interims: NDArray[np.int64]  # the cumulative counters INTERIM, of shape (kinds, n, L, E)
 
-    def told(self, number: int) -> Row:
+    def row(self, number: int) -> Row:
         """Return the facts of one report, as `perfdhcp.parse` tells them."""
         own = zip(FACTS, self.facts[number], strict=True)
         return {"tool": "perfdhcp", "tool_version": None, **dict(self.settings[number]), **dict(own)}
@@ -105,20 +105,20 @@ class Form:
         fits &= (malformed == 0) & (rate > 0)
         if interims.shape[2] > 1:
             fits &= (np.diff(interims[0, :, :, 0], axis=1) >= 0).all(axis=1)
-        told = [_told(text[_COMMAND : text.index(b"\n")]) for text in texts]
-        planned_s = np.array([each.options.duration_s or 0.0 for each in told])
+        commands = [_command(text[_COMMAND : text.index(b"\n")]) for text in texts]
+        planned_s = np.array([each.options.duration_s or 0.0 for each in commands])
         fits &= figures["received"][min(1, width - 1)] >= NEARLY_WHOLE * planned_s * rate
         by_report = np.arange(n * width).reshape(width, n).T.ravel()
         printed = words.slice((3 + _FIGURES.index("drop_ratio_printed") * width) * n, width * n)
         columns = {name: found.T.ravel() for name, found in figures.items()}
         totals = (figures[name].sum(axis=0).astype(np.int64).tolist() for name in ("sent", "received", "drops"))
         offered = expected.tolist() if self.expected is not None else [None] * n
-        rates = [each.options.offered_rate or printed for each, printed in zip(told, offered, strict=True)]
+        rates = [each.options.offered_rate or printed for each, printed in zip(commands, offered, strict=True)]
         return Figures(
-            [each and self._expects(by, rate) for each, by, rate in zip(fits.tolist(), told, offered, strict=True)],
-            [*zip([each.command for each in told], rates, rate.tolist(), *totals, strict=True)],
-            [each.facts for each in told],
-            [each.options.report_s for each in told],
+            [each and self._expects(by, rate) for each, by, rate in zip(fits.tolist(), commands, offered, strict=True)],
+            [*zip([each.command for each in commands], rates, rate.tolist(), *totals, strict=True)],
+            [each.facts for each in commands],
+            [each.options.report_s for each in commands],
             {
                 **{name: pa.array(columns[name].astype(np.int64)) for name in _COUNTS},
                 **{name: pa.array(columns[name]) for name in DELAYS},
@@ -130,9 +130,9 @@ class Form:
             interims.astype(np.int64),
         )
 
-    def _expects(self, told: _Told, offered: float | None) -> bool:
+    def _expects(self, command: _Command, offered: float | None) -> bool:
         """Return whether a command line leads to such a report and offered rate, with nothing to remark on."""
-        options = told.options
+        options = command.options
         if offered and options.offered_rate not in {None, offered}:
             return False
         if options.exchanges != self.exchanges or (self.interims.shape[1] and not options.report_s):
@@ -140,7 +140,7 @@ class Form:
         return not (options.most_drops or options.ignored)
 
 
-class _Told(NamedTuple):
+class _Command(NamedTuple):
     """A command line, its options, and the columns of schema.TRIALS that it determines, but FACTS."""
 
     command: str
@@ -149,11 +149,11 @@ class _Told(NamedTuple):
 
 
 @lru_cache(maxsize=4096)  # the repetitions of a ramp have the same
-def _told(command: bytes) -> _Told:
+def _command(command: bytes) -> _Command:
     text = command.decode()
     options = parse_command(text)
     facts = {**options.facts(), "scenario": "basic", "malformed": 0, "completed": True}
-    return _Told(text, options, tuple(each for each in facts.items() if each[0] not in FACTS))
+    return _Command(text, options, tuple(each for each in facts.items() if each[0] not in FACTS))
 
 
 def _numbers(texts: Sequence[bytes]) -> pa.Array:

@@ -77,8 +77,8 @@ def told_by_command(command: object, facts: Mapping[str, Any]) -> dict[str, Any]
     begin = next((place for place, word in enumerate(words) if word.rpartition("/")[2] == "perfdhcp"), None)
     if begin is None:
         return {}
-    told = parse_command(" ".join(words[begin:])).facts()
-    return {column: value for column, value in told.items() if facts.get(column) is None}
+    stated = parse_command(" ".join(words[begin:])).facts()
+    return {column: value for column, value in stated.items() if facts.get(column) is None}
 
 
 @lru_cache(maxsize=4096)

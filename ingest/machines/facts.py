@@ -45,10 +45,12 @@ class Source(NamedTuple):
     parse: Parser | None = None  # None: stored unparsed, for people to read
 
 
-TOLD: Final[dict[str, Any]] = beside.words(__file__, "sources")
+DECLARED: Final[dict[str, Any]] = beside.words(__file__, "sources")
 SOURCES: Final = {
-    kind: Source(kind, "".join(told.get("content", "")).encode(), re.compile(told["name"], re.I), told["command"])
-    for kind, told in TOLD.items()
+    kind: Source(
+        kind, "".join(declared.get("content", "")).encode(), re.compile(declared["name"], re.I), declared["command"]
+    )
+    for kind, declared in DECLARED.items()
 }
 
 

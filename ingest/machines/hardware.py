@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from dropline.ingest.formats.text import mapping
 from dropline.ingest.machines.facts import (
-    TOLD,
+    DECLARED,
     Facts,
     added_up,
     document,
@@ -28,7 +28,7 @@ from dropline.ingest.machines.facts import (
 
 _VULN: Final = "Vulnerability "
 _CLOCKS: Final = ("CPU max MHz", "CPU MHz", "CPU static MHz", "CPU dynamic MHz")
-_TRANSLATED: Final[dict[str, str]] = TOLD["lscpu"]["fields"]
+_TRANSLATED: Final[dict[str, str]] = DECLARED["lscpu"]["fields"]
 _DMI_BLOCK: Final = re.compile(r"^Handle 0x[0-9A-Fa-f]+,.*\n(.+)\n((?:[ \t].*(?:\n|\Z))*)", re.MULTILINE)
 _MEMINFO: Final = re.compile(r"^(\w+):\s+([0-9]{1,15})(?: (kB))?\s*$", re.MULTILINE | re.ASCII)
 _NO_DISK: Final = re.compile(r"(?:zram|ram|loop|nbd|fd|sr)[0-9]+")  # backed by memory or files
@@ -210,8 +210,8 @@ def cpuinfo(data: bytes) -> Facts:
     model = word(first.get("model name") or first.get("cpu") or first.get("uarch"))  # x86 and Arm, POWER, RISC-V
     sockets = {block.get("physical id") for block in processors} - {None}
     cores = {(block.get("physical id"), block.get("core id")) for block in processors}
-    told = (block.get("cpu mhz") or block.get("clock", "").removesuffix("MHz") for block in processors)
-    clocks = [mhz for each in told if (mhz := number(each))]
+    texts = (block.get("cpu mhz") or block.get("clock", "").removesuffix("MHz") for block in processors)
+    clocks = [mhz for each in texts if (mhz := number(each))]
     return known(
         cpu_model=model,
         cpu_vendor=word(first.get("vendor_id")),
@@ -230,9 +230,11 @@ def lsblk(data: bytes) -> Facts:
     devices = mapping(found).get("blockdevices")
     require(isinstance(devices, list), "the JSON of `lsblk -J`: an object with blockdevices")
     whole_disks = (device for device in entries(devices) if device.get("type") == "disk")
-    told = ((word(each.get("name")), size_bytes(each.get("size")), word(each.get("model"))) for each in whole_disks)
+    described = (
+        (word(each.get("name")), size_bytes(each.get("size")), word(each.get("model"))) for each in whole_disks
+    )
     return known(
-        disks=sorted(_disk(n, size, model) for n, size, model in told if n and size and not _NO_DISK.fullmatch(n))
+        disks=sorted(_disk(n, size, model) for n, size, model in described if n and size and not _NO_DISK.fullmatch(n))
     )
 
 

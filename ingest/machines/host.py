@@ -52,11 +52,11 @@ def host(files: Mapping[str, bytes]) -> tuple[Row, list[Reject]]:
                 hint = f"collect it again with `{source.command}`, or remove the file"
                 rejects.append(Reject(1, f"{name}: {error}", hint))
     for own_kind in _OF_PROCESSOR:
-        told = {name: facts["cpu_model"] for kind, name, facts in found if kind == own_kind and "cpu_model" in facts}
-        if len({*told.values()}) > 1 < len({*map(stem, told)}):  # alpha-lscpu.txt beside beta-lscpu.txt
+        models = {name: facts["cpu_model"] for kind, name, facts in found if kind == own_kind and "cpu_model" in facts}
+        if len({*models.values()}) > 1 < len({*map(stem, models)}):  # alpha-lscpu.txt beside beta-lscpu.txt
             reason, hint = "of one of several machines here", "keep the facts of each machine in a folder of its own"
-            rejects += [Reject(1, f"{name}: {reason}: {model}", hint) for name, model in told.items()]
-            found = [each for each in found if each[1] not in told]
+            rejects += [Reject(1, f"{name}: {reason}: {model}", hint) for name, model in models.items()]
+            found = [each for each in found if each[1] not in models]
     row: Row = {column: _first(found, column, kinds) for column, kinds in PRECEDENCE.items()}
     row["disks"] = ", ".join(row["disks"])[:1000] if row["disks"] else None
     row |= _nic(found)
@@ -88,8 +88,8 @@ def _tuning(facts: Facts) -> Iterator[tuple[str, str]]:
 
 
 def _first(found: _Found, column: str, kinds: Iterable[str]) -> Any:
-    told = (facts for kind in kinds for own_kind, _, facts in found if own_kind == kind)
-    return next((facts[column] for facts in told if column in facts), None)
+    candidates = (facts for kind in kinds for own_kind, _, facts in found if own_kind == kind)
+    return next((facts[column] for facts in candidates if column in facts), None)
 
 
 def _nic(found: _Found) -> Row:

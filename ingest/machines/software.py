@@ -7,8 +7,8 @@ from contextlib import suppress
 from typing import Final
 
 from dropline.ingest.machines.facts import (
+    DECLARED,
     SOURCES,
-    TOLD,
     Facts,
     Parser,
     fields,
@@ -158,8 +158,8 @@ def governor(data: bytes) -> Facts:
 def huge_pages(data: bytes) -> Facts:
     """Return the choice in brackets in `always [madvise] never`."""
     chosen = re.search(rb"\[([a-z]{1,20})\]", data)
-    told = require(chosen, "transparent_hugepage/enabled, e.g. `always [madvise] never`")
-    return known(transparent_huge_pages=told[1].decode())
+    choice = require(chosen, "transparent_hugepage/enabled, e.g. `always [madvise] never`")
+    return known(transparent_huge_pages=choice[1].decode())
 
 
 @source
@@ -189,6 +189,8 @@ def _one(form: str, fact: str, expected: str) -> Parser:
 
 
 for _simple, _parser in (("pairs", _pairs), ("one", _one)):
-    for _kind, _told in TOLD.items():
-        if _simple in _told:
-            SOURCES[_kind] = SOURCES[_kind]._replace(parse=_parser(_told[_simple], _told["fact"], _told["expected"]))
+    for _kind, _declared in DECLARED.items():
+        if _simple in _declared:
+            SOURCES[_kind] = SOURCES[_kind]._replace(
+                parse=_parser(_declared[_simple], _declared["fact"], _declared["expected"])
+            )

@@ -151,8 +151,8 @@ def _whole(settings: Mapping[str, _Setting], key: str, default: int, most: int) 
 
 def _product(keys: set[str]) -> str | None:
     """Return the server with the most of `keys`, None for no key or a tie."""
-    told = {product: sum(bool(p.fullmatch(key)) for key in keys) for product, p in _TELLING.items()}
-    one, other = told[AUTHORITATIVE], told[RECURSOR]
+    matches = {product: sum(bool(p.fullmatch(key)) for key in keys) for product, p in _TELLING.items()}
+    one, other = matches[AUTHORITATIVE], matches[RECURSOR]
     return None if one == other else AUTHORITATIVE if one > other else RECURSOR
 
 

@@ -48,8 +48,8 @@ def _document(line: int, answer: Node) -> Found:
 
 
 def _point(line: int, metric: str | None, point: Node) -> Found:
-    at, told = point.instant("Timestamp"), mapping(point.value)
-    said = {name: told[name] for name in _STATISTICS if name in told} | mapping(point.get("ExtendedStatistics"))
+    at, values = point.instant("Timestamp"), mapping(point.value)
+    said = {name: values[name] for name in _STATISTICS if name in values} | mapping(point.get("ExtendedStatistics"))
     values = {name: real(value) for name, value in said.items()}
     if not at or not metric or not values or None in values.values():
         reason = f"not a data point: {quote(str(point.value))}"

@@ -84,13 +84,13 @@ def _head(cells: list[str]) -> _Head | None:
 
 
 def _row(line: int, at: datetime, head: _Head, cells: list[str]) -> Found:
-    told = zip(head.series, cells[1:], strict=False)  # of a wide table
+    samples = zip(head.series, cells[1:], strict=False)  # of a wide table
     if head.value is not None:
         name = cells[head.name] if head.name is not None else UNNAMED
         others = {head.time, head.value, head.name}
         labels = {head.cells[place]: cell for place, cell in enumerate(cells) if cell and place not in others}
-        told = zip([series(name) or labelled(labels | {"__name__": name})], [cells[head.value]], strict=True)
-    for (metric, label, host), cell in told:
+        samples = zip([series(name) or labelled(labels | {"__name__": name})], [cells[head.value]], strict=True)
+    for (metric, label, host), cell in samples:
         if cell.lower() in _ABSENT:
             continue
         match = _WITH_UNIT.fullmatch(cell)

@@ -41,10 +41,10 @@ def _hosts(line: int, document: Node) -> Found:
         name, local, last = words(host.get("nodename")), 0, None
         for statistics in map(mapping, host.values("statistics")):
             said = statistics.get("timestamp")
-            told = mapping(said)
-            is_utc = told.get("utc") == 1 or str(told.get("tz")) in _CLOCK_NAMES
-            clock = str(told.get("time")).replace("-", ":")
-            if is_utc and (at := instant(f"{told.get('date')}T{clock}+00:00")):
+            stamp = mapping(said)
+            is_utc = stamp.get("utc") == 1 or str(stamp.get("tz")) in _CLOCK_NAMES
+            clock = str(stamp.get("time")).replace("-", ":")
+            if is_utc and (at := instant(f"{stamp.get('date')}T{clock}+00:00")):
                 yield from _sections(at, name, statistics)
             else:
                 local, last = local + 1, said

@@ -98,7 +98,7 @@ def test_a_bracket_is_drawn_as_another_thing_than_an_interval_and_runs_as_ticks(
     ends = {"ci_low": [18000.0, 2400.0, None], "ci_high": [19500.0, 3900.0, None]}
     table = capacities().assign(loss_goal="isc", **ends)
     runs = pd.DataFrame({"row": "mysql single", "rate": [2400.0, 4100.0], "run": ["run 1", "run 2"]})
-    spec = panel.capacities(table, "leases/s", "", panel.told(table), runs).to_dict(validate=True)
+    spec = panel.capacities(table, "leases/s", "", panel.described(table), runs).to_dict(validate=True)
     tests = {layer["mark"]["type"]: layer["transform"][0]["filter"] for layer in spec["layer"][:3]}
     assert 'interval_kind === "bracket"' in tests["bar"]
     assert 'interval_kind === "confidence"' in tests["rule"]

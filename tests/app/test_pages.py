@@ -8,7 +8,7 @@ import yaml
 from dropline.app import queries, widgets
 from tests.app.shown import charts, links, rows, said
 
-CASES = yaml.safe_load(Path(__file__).with_name("said.yml").read_text("utf-8"))
+CASES = yaml.safe_load(Path(__file__).with_name("page_texts.yml").read_text("utf-8"))
 KEA_MEMFILE = "ISC Kea 2.2.0 DHCPv4 memfile single (kea-2.2-backends)"
 
 

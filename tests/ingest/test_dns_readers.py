@@ -2,7 +2,7 @@
 
 The captures are of dnsblast 1be795a, dnsperf and resperf 2.10.0, flame 0.11.0, dnspyre 3.4.1,
 dnstrace 082df79 and kxdpgun 3.2.6 against PowerDNS 4.7.3; that of queryperf is made after its
-source. What whole captures come to is in told.jsonl.
+source. What whole captures come to is in readings.jsonl.
 """
 
 import json

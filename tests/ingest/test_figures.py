@@ -1,4 +1,4 @@
-"""Figures from published documents: forms and limits; what tables say, and which rows are none, is in told.jsonl."""
+"""Figures from published documents: forms and limits. What tables contain, and skipped rows, is in readings.jsonl."""
 
 import csv
 import gzip

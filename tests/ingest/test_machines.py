@@ -41,10 +41,7 @@ def test_identity_is_that_of_the_machine_not_of_the_moment():
     assert sum(later[name] != CAPTURED[name] for name in later) == 4
     assert machines.host(later)[0]["host_id"] == original
     bare = {"meminfo.txt", "uname.txt"}
-    assert (
-        machines.host({name: later[name] for name in bare})[0]["host_id"]
-        == machines.host({name: CAPTURED[name] for name in bare})[0]["host_id"]
-    )
+    assert len({machines.host({name: of[name] for name in bare})[0]["host_id"] for of in (later, CAPTURED)}) == 1
     for change in (
         {"os-release.txt": CAPTURED["os-release.txt"].replace(b'"12"', b'"13"')},
         {"kea-dhcp4-V.txt": KEA_3},
@@ -177,23 +174,17 @@ def test_hostile_files_are_refused_or_passed_over_in_no_time(kind, data):
 
 def test_size_of_the_rest_is_bounded():
     many = {f"ip-link-{n}.json": CAPTURED["ip-link.json"] for n in range(200)}
-    row, _ = machines.host(CAPTURED | many)
-    assert len(row["facts"]) < 70_000
-    assert json.loads(row["facts"])["clocksource"] == {"clock_source": "tsc"}
+    facts = machines.host(CAPTURED | many)[0]["facts"]
+    assert len(facts) < 70_000
+    assert json.loads(facts)["clocksource"] == {"clock_source": "tsc"}
 
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc and /sys")
 
 
 def collect(*arguments, path=os.environ["PATH"]):
-    return subprocess.run(
-        ["/bin/sh", str(COLLECT), *arguments],
-        env={"PATH": path},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    command = ["/bin/sh", str(COLLECT), *arguments]
+    return subprocess.run(command, env={"PATH": path}, capture_output=True, text=True, timeout=120, check=False)
 
 
 def folder_files(folder):
@@ -211,8 +202,7 @@ def test_collector_writes_what_the_reader_reads(tmp_path):
     assert rejects == []
     assert row["name"] == os.uname().nodename
     assert row["kernel"] == os.uname().release
-    assert row["cpu_threads"] >= 1
-    assert row["memory_bytes"] > 0
+    assert min(row["cpu_threads"], row["memory_bytes"]) > 0
     for line in files["index.txt"].decode().splitlines():
         name, code, size, _ = line.split(" ", 3)
         assert code.startswith("rc=")
@@ -239,14 +229,12 @@ def test_collector_needs_nothing_but_a_shell_and_hides_serial_numbers(tmp_path):
     assert files["dmidecode.txt"] == b"# dmidecode 3.4\n"
     assert not any(b"S3CRET" in data for data in files.values())
     row, rejects = machines.host(files)
-    assert rejects == []
-    assert row["memory_bytes"] > 0  # from /proc
+    assert (rejects, row["memory_bytes"] > 0) == ([], True)  # from /proc
 
 
 def test_collector_explains_itself_and_refuses_what_it_does_not_know(tmp_path):
     explained = collect("--help")
-    assert explained.returncode == 0
-    assert explained.stdout.startswith("usage: sh collect.sh [FOLDER]")
+    assert (explained.returncode, explained.stdout.startswith("usage: sh collect.sh [FOLDER]")) == (0, True)
     for arguments in (["--what"], ["a", "b"]):
         refused = collect(*arguments)
         assert (refused.returncode, refused.stdout) == (2, "")
@@ -254,5 +242,4 @@ def test_collector_explains_itself_and_refuses_what_it_does_not_know(tmp_path):
     file = tmp_path / "file"
     file.write_text("")
     refused = collect(str(file))
-    assert refused.returncode == 1
-    assert "name another one" in refused.stderr
+    assert (refused.returncode, "name another one" in refused.stderr) == (1, True)

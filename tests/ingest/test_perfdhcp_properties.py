@@ -51,8 +51,8 @@ def test_report_behind_a_cut_one_is_whole(first, end, second):
     assert last == expected
 
 
-def told(data):
-    """Say whether `data` is told by columns; then it must be what its lines tell."""
+def reading(data):
+    """Return whether `data` is read by columns; then it must equal what its lines give."""
     if not (form := forms([data])[0]):
         return False
     figures = form.read([data, data])
@@ -61,7 +61,7 @@ def told(data):
         return False
     (report,) = perfdhcp.parse(data)
     width = len(form.exchanges)
-    assert report.facts == figures.told(1)
+    assert report.facts == figures.row(1)
     assert report.warnings == []
     assert report.exchanges == [
         {name: column[row].as_py() for name, column in figures.exchanges.items()} for row in range(width, 2 * width)
@@ -74,18 +74,18 @@ def told(data):
     return True
 
 
-def test_usual_reports_are_told_as_their_lines_are():
-    assert sum(map(told, USUAL)) > len(CAPTURES) // 4
+def test_usual_reports_are_read_as_their_lines_are():
+    assert sum(map(reading, USUAL)) > len(CAPTURES) // 4
 
 
-def test_a_usual_report_with_one_edit_is_told_as_its_lines_are():
+def test_a_usual_report_with_one_edit_is_read_as_its_lines_are():
     text = min((data for data in USUAL if b"sent: 1" in data), key=len)
     edits = [text[:n] + token + text[n:] for n in range(len(text)) for token in TOKENS]
     edits += [text[:n] + text[n + cut :] for n in range(len(text)) for cut in (1, len(text))]
     edits += [re.sub(rb"(\d/\d+)", rb"\1/0/0/0", data) for data in USUAL]  # of five exchanges
-    assert 0 < sum(map(told, edits)) < len(edits) // 10
+    assert 0 < sum(map(reading, edits)) < len(edits) // 10
 
 
 @given(damaged())
-def test_what_is_told_by_columns_is_what_its_lines_tell(data):
-    told(data)
+def test_what_is_read_by_columns_is_what_its_lines_give(data):
+    reading(data)

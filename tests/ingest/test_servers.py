@@ -1,4 +1,4 @@
-"""Server configurations: identity, recognition and limits; what they say and what is refused stands in told.jsonl."""
+"""Server configurations: identity, recognition and limits. Contents and refusals are in readings.jsonl."""
 
 import time
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Unsupported files: what a reject says of them and what to do is in told.jsonl, of whichever no reader claims."""
+"""Unsupported files: what a reject says of them and what to do is in readings.jsonl, of whichever no reader claims."""
 
 import gzip
 import lzma

@@ -133,7 +133,7 @@ def test_machines_differ_in_what_differences_grades_as_unfair(sql):
         select a.id, b.id from one_each as a cross join one_each as b""")
     found = {tuple(pair): items for *pair, items in sql("from machine_differences($1, $2)", *zip(*pairs, strict=True))}
     for pair in pairs:
-        graded = differences(sql, *pair).items()
-        of_machine = {i.split(".")[0] for (a, i), (*_, grade) in graded if a in MACHINE and grade == "unfair"}
-        assert found.get(pair, []) == sorted(of_machine)
+        items = differences(sql, *pair).items()
+        unfair = {item.split(".")[0] for (of, item), (*_, grade) in items if of in MACHINE and grade == "unfair"}
+        assert found.get(pair, []) == sorted(unfair)
     assert len(found) > 1

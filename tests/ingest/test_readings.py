@@ -1,7 +1,7 @@
-"""What readers tell of every capture, and of files made after documentation: told.jsonl has a line for each.
+"""Every reader's result for every capture, and for files made after documentation: a line each in readings.jsonl.
 
-The files in made/ are named after what they show. `python tests/ingest/test_told.py` writes what the readers tell now;
-the difference is what a change to a reader does.
+The files in made/ are named after what they show. `python tests/ingest/test_readings.py` rewrites readings.jsonl; its
+diff shows what a change to a reader does.
 """
 
 import hashlib
@@ -19,9 +19,9 @@ from dropline.ingest.formats import Reject, Rejected
 from dropline.ingest.machines import SOURCES, FactError
 
 TESTS = Path(__file__).parents[1]
-TOLD = Path(__file__).parent / "told.jsonl"
+READINGS = Path(__file__).parent / "readings.jsonl"
 HARDWARE = "captures/perfdhcp/hardware"
-FEW = 4  # parts of a file that are told one by one
+FEW = 4  # parts of a file that are listed one by one
 
 
 def files():
@@ -33,7 +33,7 @@ def files():
     )
 
 
-def told(name):
+def reading(name):
     """Return what each reader that claims a file makes of it."""
     data = (TESTS / name).read_bytes()
     head = data[:HEAD_BYTES]
@@ -64,7 +64,7 @@ def told(name):
     return json.loads(json.dumps(found, default=str))
 
 
-def told_of_the_machine():
+def reading_of_the_machine():
     contents = {path.name: path.read_bytes() for path in (TESTS / HARDWARE).iterdir()}
     row, rejects = machines.host(contents)
     return json.loads(json.dumps({**row, "facts": json.loads(row["facts"]), "rejects": rejects}))
@@ -119,22 +119,22 @@ def short(parts):
     return [parts[0], f"{len(parts)} parts, of all together the digest is {digest}", parts[-1]]
 
 
-BEFORE = dict(map(json.loads, TOLD.read_text().splitlines())) if TOLD.exists() else {}
+BEFORE = dict(map(json.loads, READINGS.read_text().splitlines())) if READINGS.exists() else {}
 
 
-def test_every_file_was_told_before():
+def test_every_file_has_a_line():
     assert [*BEFORE] == [*files(), HARDWARE]
 
 
 @pytest.mark.parametrize("name", files())
-def test_file_tells_what_it_told_before(name):
-    assert told(name) == BEFORE[name]
+def test_a_file_is_read_as_before(name):
+    assert reading(name) == BEFORE[name]
 
 
-def test_files_of_a_machine_tell_what_they_told_before():
-    assert told_of_the_machine() == BEFORE[HARDWARE]
+def test_the_files_of_a_machine_are_read_as_before():
+    assert reading_of_the_machine() == BEFORE[HARDWARE]
 
 
 if __name__ == "__main__":
-    now = {name: told(name) for name in files()} | {HARDWARE: told_of_the_machine()}
-    TOLD.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in now.items()))
+    now = {name: reading(name) for name in files()} | {HARDWARE: reading_of_the_machine()}
+    READINGS.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in now.items()))
