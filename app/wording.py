@@ -174,14 +174,22 @@ def order(is_in_turn: bool | None) -> str | None:
     return None if is_in_turn is None else ORDERS[is_in_turn]
 
 
-def drift(in_turn: Iterable[bool | None]) -> str:
-    """Return a note on pairs that were not measured in turn; empty if all were, or nothing is known of their order."""
-    order = [each for each in in_turn if each is not None]
-    if all(order):
-        return ""
-    which = "All pairs were" if not any(order) else f"{order.count(False)} of {plural(len(order), 'pair')} were"
-    which = "The pair was" if len(order) == 1 else which
-    return f"{which} measured one after the other: drift of the machine may look like a difference."
+def drift(in_turn: Iterable[bool | None], variations: Iterable[float | None]) -> str:
+    """Return a note on pairs not measured in turn, and on the variation of their series; empty if there are none."""
+    known = zip(in_turn, variations, strict=True)
+    pairs = [(order, 100 * variation if is_known(variation) else 0) for order, variation in known]
+    notes, percents = [], [percent for _, percent in pairs if percent]
+    if percents:
+        span = " to ".join(sorted({f"{end:.2g}" for end in (min(percents), max(percents))}, key=float))
+        notes.append(
+            f"Campaigns of one series vary by {span} % more than their runs explain; the intervals allow for it."
+        )
+    order = [each for each, percent in pairs if each is not None and not percent]
+    if not all(order):
+        which = "All pairs were" if not any(order) else f"{order.count(False)} of {plural(len(order), 'pair')} were"
+        which = "The pair was" if len(order) == 1 else which
+        notes.append(f"{which} measured one after the other: drift of the machine may look like a difference.")
+    return " ".join(notes)
 
 
 def machines(differ_in: Iterable[Collection[str] | None]) -> str:
@@ -195,8 +203,10 @@ def machines(differ_in: Iterable[Collection[str] | None]) -> str:
 
 def doubts(pairs: Collection[Mapping[str, Any]]) -> str:
     """Return the notes on rows of `verdicts`: drift and different machines; empty if there are none."""
-    notes = drift(each["is_in_turn"] for each in pairs), machines(each["machines_differ_in"] for each in pairs)
-    return " ".join(filter(None, notes))
+    order, variation, differences = (
+        [each[column] for each in pairs] for column in ("is_in_turn", "series_variation", "machines_differ_in")
+    )
+    return " ".join(filter(None, (drift(order, variation), machines(differences))))
 
 
 def widened(factors: Mapping[str, float | None]) -> str:

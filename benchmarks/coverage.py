@@ -83,6 +83,7 @@ def main() -> None:
         _exchanges,
         _failures,
         _sessions,
+        _campaigns,
         _pairs,
         _unequal_runs,
         _ending_too_soon,
@@ -163,17 +164,24 @@ def ratios(
     noise: np.random.Generator,
     last: Floats | float = np.inf,
     session: int = 1,
+    campaigns: int = 2,
 ) -> Ratios:
-    """Compare each even set with the next, `ratio` times as fast, like compare()."""
-    factors = np.tile([1.0, ratio], len(sustained) // 2)[:, None]
+    """Compare the last set of each series of `campaigns`, `ratio` times as fast, with the one before."""
+    factors = np.tile([1.0] * (campaigns - 1) + [ratio], len(sustained) // campaigns)[:, None]
     compared = f"""
-        with pairs as (
+        with placed as (
+            select *, configuration_id // {campaigns} as series_id, configuration_id as number from capacity
+        ),
+        {sql("variations_of_series")},
+        pairs as (
             select
                 treatment.loss_goal, treatment.rate as treatment_rate, baseline.rate as baseline_rate,
-                {sql("crossings_of", "treatment")}, {sql("crossings_of", "baseline")}
+                {sql("crossings_of", "treatment")}, {sql("crossings_of", "baseline")},
+                series_variation, series_campaigns
             from capacity as treatment
             inner join capacity as baseline on treatment.configuration_id = baseline.configuration_id + 1
-            where baseline.configuration_id % 2 = 0
+            left join varying on treatment.configuration_id = varying.configuration_id
+            where treatment.configuration_id % {campaigns} = {campaigns} - 1
         ),
         {sql("tested_pairs_from_pairs")}
         select {sql("comparison_verdict", "p_value")} as verdict, ci_low > {ratio} or ci_high < {ratio} as misses
@@ -307,13 +315,32 @@ def _sessions() -> str:
     )
 
 
-def _in_sessions(noise: np.random.Generator, sessions: int, runs: int, differing: float) -> Floats:
-    levels = np.repeat(noise.normal(0, differing * NOISE, (SETS, sessions)), runs, axis=1)
-    return _normal(noise, sessions * runs) + levels
+def _campaigns() -> str:
+    noise = np.random.default_rng(1993)
+    rows = []
+    for campaigns, runs in track([(n, m) for n in (2, 5, 8, 12, 30) for m in (1, 3, 5)], "Campaigns"):
+        cells = []
+        for differing in (0, 0.5, 1, 2):
+            sets = partial(_in_sessions, noise, 1, runs, differing, SETS * campaigns)
+            pairs = partial(ratios, step=0.02, shape=MIDDLE, noise=noise, session=runs, campaigns=campaigns)
+            equal, slower = pairs(sets(), 1), pairs(sets(), 1 / FASTER)
+            cells.append(f"{equal.faster + equal.slower:.1%} / {slower.slower:.1%}")
+        rows.append([f"{campaigns}", f"{runs}", *cells])
+    return (
+        "## When campaigns differ\n\nSteps of 2 %, logistic loss of 10 %. Each campaign is one night; its runs vary by "
+        "2 %, the nights by 0 to 2 times as much. The last campaign of a series is compared with the one before: share "
+        f"of equal servers called faster or slower / of servers {1 - 1 / FASTER:.0%} slower called slower.\n\n"
+        + table(["campaigns", "runs in each", "0", "0.5", "1", "2"], rows)
+    )
 
 
-def _normal(noise: np.random.Generator, runs: int) -> Floats:
-    return noise.normal(1, NOISE, (SETS, runs))
+def _in_sessions(noise: np.random.Generator, sessions: int, runs: int, differing: float, sets: int = SETS) -> Floats:
+    levels = np.repeat(noise.normal(0, differing * NOISE, (sets, sessions)), runs, axis=1)
+    return _normal(noise, sessions * runs, sets) + levels
+
+
+def _normal(noise: np.random.Generator, runs: int, sets: int = SETS) -> Floats:
+    return noise.normal(1, NOISE, (sets, runs))
 
 
 def _autoregressive(correlation: float) -> Draw:

@@ -447,6 +447,7 @@ pairs as (
         treatment.loss_goal,
         treatment.rate_unit,
         {{ is_in_turn('treatment', 'baseline') }} as is_in_turn,
+        {{ variation_between('treatment', 'baseline') }},
         {%- for side in ['treatment', 'baseline'] %}
         {{ side }}.configuration as {{ side }}_configuration,
         {{ side }}.configuration_id as {{ side }}_configuration_id,
@@ -477,6 +478,7 @@ select
     p_value,
     {{ comparison_verdict('p_value') }} as verdict,
     is_in_turn,
+    series_variation,
     treatment_configuration_id as configuration_id_a,
     baseline_configuration_id as configuration_id_b
 from tested_pairs

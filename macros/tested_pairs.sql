@@ -20,19 +20,104 @@
 {%- endmacro %}
 
 {#-
+    How campaigns of a series differ beyond what their own runs explain: CTEs from `placed` (one row per capacity, with the
+    columns of `with_bounds`, series_id, and its number in the order of time) to `varying`, of series of at least five.
+-#}
+{% macro variations_of_series() -%}
+levels as (
+
+    select
+        *,
+        ln(rate_interpolated) as level,
+        -- of the mean, by its own runs; a single run says nothing of it
+        coalesce(power(widening * stdev_interpolated / rate_interpolated, 2) / runs_without_outliers, 0) as variance
+    from placed
+
+),
+
+-- from the one before, and from the one before that: two branches may be measured every night
+steps as (
+
+    select
+        series_id,
+        power(level - lag(level) over in_time, 2) as squared_step,
+        power(level - lag(level, 2) over in_time, 2) as squared_double_step,
+        variance + lag(variance) over in_time as expected_square
+    from levels
+    window in_time as (partition by series_id order by number)
+
+),
+
+-- medians, because some steps are changes of the server; that of a squared standard normal value is 0.455
+series as (
+
+    select
+        series_id,
+        count(*) as series_campaigns,
+        sqrt(greatest(
+            least(median(squared_step), median(squared_double_step)) / 0.455 - avg(expected_square), 0
+        ) / 2) as series_variation
+    from steps
+    group by series_id
+    having count(*) >= 5
+
+),
+
+varying as (
+
+    select
+        levels.configuration_id,
+        levels.loss_goal,
+        series.series_campaigns,
+        series.series_variation
+    from levels
+    inner join series on levels.series_id = series.series_id
+
+)
+{%- endmacro %}
+
+{#-
+    By how much the two series vary from campaign to campaign, if that makes two capacities differ: not if both were
+    measured in turn, or in the same half day of one campaign.
+-#}
+{% macro variation_between(one, other) -%}
+    case
+        when
+            not coalesce({{ is_in_turn(one, other) }}, false)
+            and not (
+                {{ one }}.campaign = {{ other }}.campaign
+                and coalesce(
+                    greatest(
+                        {{ seconds_between(one ~ '.last_started_at', other ~ '.first_started_at') }},
+                        {{ seconds_between(other ~ '.last_started_at', one ~ '.first_started_at') }}
+                    ) < 12 * 3600,
+                    {{ one }}.product_version is not distinct from {{ other }}.product_version
+                )
+            )
+            then sqrt((
+                power(coalesce({{ one }}.series_variation, {{ other }}.series_variation), 2)
+                + power(coalesce({{ other }}.series_variation, {{ one }}.series_variation), 2)
+            ) / 2)
+    end as series_variation,
+    least({{ one }}.series_campaigns, {{ other }}.series_campaigns) as series_campaigns
+{%- endmacro %}
+
+{#-
     Ratio, interval and p value of pairs of capacities: CTEs from `pairs` to `tested_pairs`, over the relation student_t.
     The models and the SQL function compare() share this text.
 
     pairs: loss_goal and, for both `treatment` and `baseline`: <side>_configuration_id, _rate, _interpolated, _low,
     _low_error, _high, _high_error (both estimates of the crossing with their standard errors), _undisturbed_runs, and
-    is_<side>_open: then there is no ratio, and its interval has one end, or none.
+    is_<side>_open: then there is no ratio, and its interval has one end, or none. series_variation and series_campaigns
+    are null unless the campaigns of both series are known to vary: that is a third source of error, and the only one of a
+    single run.
 
     A ratio is at least the treatment's low estimate over the baseline's high one, and at most the reverse; each end has
     Welch's margin on the log scale (B. L. Welch, Biometrika 34, 1947, pp. 28-35).
 -#}
 {% macro tested_pairs_from_pairs() -%}
 {%- set ends = [('low', 'low', 'high'), ('high', 'high', 'low')] -%}
-{%- set scaffolding = ['t', 'hill_y', 'hill_b', 'normal_deviate'] -%}
+{%- set scaffolding = ['t', 'hill_y', 'hill_b', 'normal_deviate', 'between_variance'] -%}
 {%- for end, above, below in ends -%}
     {%- for name in ['log_', 'treatment_variance_', 'baseline_variance_', 'error_', 'degrees_'] -%}
         {%- do scaffolding.append(name ~ end) -%}
@@ -50,9 +135,14 @@ with_variances as (
         -- a difference of logarithms, not the logarithm of a ratio: the mirror image then has the same p value to the last bit
         ln(nullif(treatment_{{ above }}, 0)) - ln(nullif(baseline_{{ below }}, 0)) as log_{{ end }},
         -- variance of the logarithm of each mean, to first order
-        power(treatment_{{ above }}_error / nullif(treatment_{{ above }}, 0), 2) as treatment_variance_{{ end }},
-        power(baseline_{{ below }}_error / nullif(baseline_{{ below }}, 0), 2) as baseline_variance_{{ end }}{{ "," if not loop.last }}
+        {%- for side, crossing in [('treatment', above), ('baseline', below)] %}
+        coalesce(
+            power({{ side }}_{{ crossing }}_error / nullif({{ side }}_{{ crossing }}, 0), 2),
+            case when {{ side }}_undisturbed_runs = 1 and series_variation > 0 then 0 end
+        ) as {{ side }}_variance_{{ end }},
         {%- endfor %}
+        {%- endfor %}
+        2 * coalesce(power(series_variation, 2), 0) as between_variance
     from pairs
 
 ),
@@ -64,18 +154,20 @@ with_degrees_of_freedom as (
         {%- for end, above, below in ends %}
         -- runs that all end at the same steps, as those of a closed loop do, have brackets and no spread
         case
-            when treatment_variance_{{ end }} + baseline_variance_{{ end }} = 0 then 1e-9
-            else sqrt(treatment_variance_{{ end }} + baseline_variance_{{ end }})
+            when treatment_variance_{{ end }} + baseline_variance_{{ end }} + between_variance = 0 then 1e-9
+            else sqrt(treatment_variance_{{ end }} + baseline_variance_{{ end }} + between_variance)
         end as error_{{ end }},
         -- Welch and Satterthwaite
         case
-            when treatment_variance_{{ end }} + baseline_variance_{{ end }} = 0
+            when treatment_variance_{{ end }} + baseline_variance_{{ end }} + between_variance = 0
                 then least(treatment_undisturbed_runs, baseline_undisturbed_runs) - 1
             else
-                power(treatment_variance_{{ end }} + baseline_variance_{{ end }}, 2)
+                power(treatment_variance_{{ end }} + baseline_variance_{{ end }} + between_variance, 2)
                 / nullif(
-                    power(treatment_variance_{{ end }}, 2) / nullif(treatment_undisturbed_runs - 1, 0)
-                    + power(baseline_variance_{{ end }}, 2) / nullif(baseline_undisturbed_runs - 1, 0), 0
+                    coalesce(power(treatment_variance_{{ end }}, 2) / nullif(treatment_undisturbed_runs - 1, 0), 0)
+                    + coalesce(power(baseline_variance_{{ end }}, 2) / nullif(baseline_undisturbed_runs - 1, 0), 0)
+                    -- a variance by medians of steps is worth two fifths of its degrees (simulated)
+                    + coalesce(power(between_variance, 2) / (0.4 * (series_campaigns - 1)), 0), 0
                 )
         end as degrees_{{ end }}
         {{- "," if not loop.last }}

@@ -39,7 +39,8 @@ class Pair(NamedTuple):
 
     Where one ramp ended too soon, the interval has one end. `width_by_steps` is the part of its width, on the log
     scale, that comes from the distance of the steps, which more runs do not narrow; `outliers` are runs that failed
-    early, not counted; `machines_differ_in` names what differs between the two machines.
+    early, not counted; `machines_differ_in` names what differs between the two machines; `series_variation` is the
+    relative standard deviation of campaigns, which more runs do not narrow either.
     """
 
     configuration: str
@@ -53,6 +54,7 @@ class Pair(NamedTuple):
     outliers: int = 0
     baseline_outliers: int = 0
     machines_differ_in: str | None = None
+    series_variation: float | None = None
 
     def verdict(self, drop: float) -> Verdict:
         """Return slower if significant and beyond `drop`; passed if the interval excludes `drop`."""
@@ -67,7 +69,7 @@ class Pair(NamedTuple):
 
         Student's t shrinks with them as well as the error.
         """
-        if not (self.ratio and self.low and self.high and self.runs and self.baseline_runs):
+        if not (self.ratio and self.low and self.high and self.runs and self.baseline_runs) or self.series_variation:
             return None
         runs, by_steps = min(self.runs, self.baseline_runs), (self.width_by_steps or 0.0) / 2
         margin = math.log(self.ratio / (1 - drop) if self.ratio > 1 - drop else 1 / self.ratio) - by_steps
@@ -153,7 +155,10 @@ def _sentence(pair: Pair, verdict: Verdict, drop: float) -> str:
     if pair.ratio is not None and all(ends):
         figure = f"{_percent(pair.ratio)}, 95 % [{ends[0]}, {ends[1]}]"
         remedy = "use smaller steps"
-        if missing := pair.runs_missing(drop):
+        if pair.series_variation:
+            figure += f"; campaigns vary by {100 * pair.series_variation:.2g} % more than their runs explain"
+            remedy = "measure both sides in turn, in one campaign"
+        elif missing := pair.runs_missing(drop):
             remedy = f"it takes about {missing} more run{'s' * (missing > 1)} of each side"
     runs, baseline_runs = pair.runs or 1, pair.baseline_runs or 1
     if pair.outliers / runs > pair.baseline_outliers / baseline_runs:

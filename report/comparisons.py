@@ -37,7 +37,7 @@ def section(scope: Scope, found: Sequence[Row]) -> Section:
     """Return one table per factor."""
     by_factor = grouped(found, lambda row: str(row["factor"]))
     tables = (_ratios(scope, FACTORS[name], by_factor[name]) for name in FACTORS if name in by_factor)
-    drift = wording.drift(row["is_in_turn"] for row in found)
+    drift = wording.drift(*([row[name] for row in found] for name in ("is_in_turn", "series_variation")))
     said = [drift] if drift else []
     return Section("changes", "What threads, high availability and backends change", (*said, *tables))
 

@@ -79,6 +79,7 @@ select
         else adjusted.verdict
     end as verdict,
     adjusted.is_in_turn,
+    adjusted.series_variation,
     machines.differences as machines_differ_in
 from pairs
 left join machines on pairs.a = machines.configuration_id_a and pairs.b = machines.configuration_id_b

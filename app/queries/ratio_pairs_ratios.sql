@@ -55,6 +55,7 @@ select
     pairs.fairness,
     pairs.worst_differences,
     pairs.is_in_turn,
+    pairs.series_variation,
     if(pairs.origin = 'measured', campaigns.description, null) as campaign_description
 from pairs
 inner join capacity as treatment

@@ -377,7 +377,8 @@ def _ramp_finding(steps: pd.DataFrame, limit: float | None) -> str:
 def _show_evidence(verdicts: pd.DataFrame, labels: Mapping[str, str]) -> None:
     st.header("Is the difference real?")
     verdicts = view_tables.bounded(verdicts)
-    st.caption(f"{wording.CAPTIONS['evidence']} {wording.drift(verdicts['is_in_turn'])}")
+    drift = wording.drift(verdicts["is_in_turn"], verdicts["series_variation"])
+    st.caption(f"{wording.CAPTIONS['evidence']} {drift}")
     widgets.declared(
         "evidence",
         verdicts.assign(

@@ -106,7 +106,7 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
         listed = f"{len(pairs):,}" if len(pairs) < total else "all"
         shown_of = f"The chart shows {len(drawn)} of {total:,} pairs, the table {listed}."
         notes.append(f"{shown_of} Choose campaigns for others.")
-    if said := wording.drift(pairs["is_in_turn"]):
+    if said := wording.drift(pairs["is_in_turn"], pairs["series_variation"]):
         notes.append(said)
     table = pairs.assign(
         interval=view_tables.texts(pairs, wording.factor_interval, "ci_low", "ci_high"),

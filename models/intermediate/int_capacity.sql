@@ -6,6 +6,12 @@ measured as (
 
 ),
 
+series as (
+
+    select * from {{ ref('int_series_variation') }}
+
+),
+
 configurations as (
 
     select * from {{ ref('int_configurations') }}
@@ -115,9 +121,14 @@ described as (
         configurations.drop_time_s,
         configurations.first_started_at,
         configurations.last_started_at,
-        configurations.is_newest
+        configurations.is_newest,
+        series.series_campaigns,
+        series.series_variation
     from capacities
     inner join configurations on capacities.configuration_id = configurations.configuration_id
+    left join series
+        on capacities.configuration_id = series.configuration_id
+            and capacities.loss_goal = series.loss_goal
 
 ),
 

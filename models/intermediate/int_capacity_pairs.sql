@@ -162,7 +162,8 @@ nearest_pairs as (
         {{ crossings_of('baseline') }},
         {{ crossings_of('treatment') }},
         case when baseline.origin = 'measured' then baseline.runs end as baseline_runs,
-        case when treatment.origin = 'measured' then treatment.runs end as treatment_runs
+        case when treatment.origin = 'measured' then treatment.runs end as treatment_runs,
+        {{ variation_between('treatment', 'baseline') }}
     from candidates
     inner join peers as treatment on candidates.treatment_key = treatment.capacity_key
     inner join peers as baseline on candidates.baseline_key = baseline.capacity_key

@@ -132,7 +132,7 @@ with_changes as (
 select
     {{ all_but(
         'with_changes',
-        'is_disturbed, known_time, named_time, first_path, backend_version, packet_queue_size, tool_version, unnamed_folder, undated_folder, options, repetition, '
+        'is_disturbed, known_time, named_time, first_path, backend_version, tool_version, unnamed_folder, undated_folder, options, repetition, '
         ~ 'drop_time_s, host_id, server_config_id, ended_at, trials, steps, lowest_offered_rate, highest_offered_rate, '
         ~ 'highest_achieved_rate, shortest_period_s, usual_period_s, requests, method, kernel, machine, version_before, machine_before, '
         ~ 'kernel_before, server_config_before, backend_version_before, queue_before, tool_version_before, '

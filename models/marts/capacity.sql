@@ -122,6 +122,8 @@ select
     capacity.run_correlation,
     capacity.sessions,
     capacity.widening,
+    capacity.series_campaigns,
+    capacity.series_variation,
     capacity.resolution,
     capacity.detectable_ratio,
     capacity.runs_for_1_percent,

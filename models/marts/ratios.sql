@@ -127,6 +127,7 @@ select
     capacity_pairs.p_value_holm,
     capacity_pairs.verdict,
     {{ is_in_turn('treatment', 'baseline') }} as is_in_turn,
+    capacity_pairs.series_variation,
     coalesce(summarised.grade, 'same') as fairness,
     coalesce(summarised.differences, 0) as differences,
     coalesce(summarised.unfair_differences, 0) as unfair_differences,

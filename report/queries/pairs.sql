@@ -70,7 +70,8 @@ select
             'not stated: ' || nullif(array_to_string(compared.unstated_aspects, ', '), '')
         )
     } as fairness_shown,
-    compared.is_in_turn
+    compared.is_in_turn,
+    compared.series_variation
 from compared
 order by
     compared.campaign,

@@ -113,9 +113,10 @@ def test_the_command_line_gives_markdown_junit_and_an_exit_code(home, tmp_path):
         assert (refused.code, refusal in refused.stderr) == (2, True)
 
 
-def test_more_runs_do_not_help_where_the_steps_are_too_far_apart():
+def test_more_runs_do_not_help_where_the_steps_are_too_far_apart_or_nights_differ():
     pair = Pair("x", 5, 5, 0.944, 0.88, 1.01, 0.5)
-    assert (pair.runs_missing(0.03), pair._replace(width_by_steps=0.13).runs_missing(0.03)) == (2, None)
+    others = [pair._replace(width_by_steps=0.13), pair._replace(series_variation=0.02)]
+    assert [each.runs_missing(0.03) for each in (pair, *others)] == [2, None, None]
 
 
 def test_several_comparisons_do_not_make_an_alarm_more_likely():

@@ -40,7 +40,9 @@ pairs as (
         treatment.rate as treatment_rate,
         baseline.rate as baseline_rate,
         {{ crossings_of('treatment') }},
-        {{ crossings_of('baseline') }}
+        {{ crossings_of('baseline') }},
+        null as series_variation,
+        null as series_campaigns
     from with_bounds as treatment
     inner join with_bounds as baseline
         on treatment.configuration_id = baseline.configuration_id + 1 and treatment.loss_goal = baseline.loss_goal

@@ -78,6 +78,7 @@ compared as (
         compare.ci_low as low,
         compare.ci_high as high,
         compare.p_value,
+        compare.series_variation,
         pairs.width_by_steps,
         pairs.outliers,
         pairs.baseline_outliers,
@@ -103,6 +104,7 @@ select
     outliers,
     baseline_outliers,
     machines_differ_in,
+    series_variation,
     case
         when p_value is not null then max(least(1, (tests - place + 1) * p_value)) over (order by place)
     end as p_value
