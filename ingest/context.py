@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 from os.path import commonprefix
 from typing import Any, Final
 
@@ -613,7 +613,12 @@ def context_path(path: str, known: Mapping[str, Any], beside: Mapping[int, str],
         if at not in beside and (text.lower() in words or is_rate or at in counted):
             continue
         every = words_of(text)
-        left = [word for word in every if not _repeats(word, known)]
+        left = [
+            word
+            for before, word in pairwise(("", *every))
+            if not _repeats(word, known)
+            and (word != str(known.get("threads")) or meaning(before).get("threading") != "multi")  # `mt-8`
+        ]
         own.append(text if len(left) == len(every) else "-".join(left))
     return "/".join(filter(None, own)) or "."
 

@@ -36,7 +36,7 @@ from dropline.ingest.formats import READERS, Reject, Rejected, Row, contents, pe
 from dropline.ingest.formats.perfdhcp_options import EXCHANGES
 from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_packed, mapping, unpack
 from dropline.ingest.lake import Key, Version
-from dropline.ingest.names import PLACES, Name, level, level_counts, names, numbers, without_order, words_of
+from dropline.ingest.names import PLACES, Name, counts, level, level_counts, names, numbers, without_order, words_of
 from dropline.ingest.rows import Content, Outcome, campaign_row, output, published, raw_row, rejected, watched
 from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.synonyms import ALONE, PARTNERED, PRODUCTS, meaning
@@ -52,6 +52,8 @@ _CONTRASTED: Final = {"product", "threading", "ha_mode"}
 _OPPOSITES: Final = {"single": "multi", "multi": "single"}  # side by side: the threading of a DHCP server
 _SET_UP: Final = frozenset(name for name, _ in CONFIGURATION)
 _NUMBERS: Final = re.compile("[0-9]+")
+# `mt-8` beside `mt-4` is a pool of eight; `mt-1` to `mt-3` may be repetitions
+_POOL: Final = re.compile(r"(?<![^\W_])(?:mt|multi[-_ ]?thread(?:ed|ing)?)[-_ =]([1-9][0-9]?)(?![^\W_])", re.IGNORECASE)
 _MOST_SHOWN: Final = 4  # folders in a note
 _SAMPLED: Final = 12  # sidecars of folders whose names differ only in numbers
 _MOST_VALUES: Final = 8
@@ -150,6 +152,7 @@ class Neighbours:
         """Return what the names of an output and its folders say, compared with others."""
         own, counting = self.name(item.folder, item.name), None
         rated: list[tuple[int, Name | str | None]] = []
+        pools: list[str] = []
         for at, (above, name) in enumerate(_levels(item.folder)):
             if above not in self._unordered:
                 self._unordered[above] = without_order(self._entries[f"{above}/"])
@@ -161,6 +164,9 @@ class Neighbours:
             beside = self._numbers.get((above, words if number else name), ())
             if beside and level_counts(first, above.rpartition("/")[2], beside):
                 counting = at
+            elif pool := _POOL.search(name):
+                sizes = {found[1] for each in self._entries[f"{above}/"] if (found := _POOL.search(each))}
+                pools += [f"mt{pool[1]}"] if not counts(sizes) or sizes == {pool[1]} != {"1"} else []
             also, outputs = numbers(name) & numbers(item.name), self._below(f"{above}/{name}".removeprefix("/"))
             if also and any(also.isdisjoint(numbers(other)) for other in outputs):  # then it is no rate
                 rated.append((at, None))
@@ -172,7 +178,7 @@ class Neighbours:
             None if own.is_plain else own,
             counting,
             tuple(rated),
-            self._contrasts(item),
+            [*self._contrasts(item), *pools],
             self._has_other_spelling(item),
         )
 

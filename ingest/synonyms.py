@@ -76,7 +76,8 @@ _AS_LETTERS: Final = {
 _TOLD_VERSION: Final = re.compile(r"([a-z]+)([0-9]+(?:\.[0-9]+)+[a-z]*[0-9]*)")
 # Of three digits, the number would rather be a rate.
 THREADS: Final = re.compile(
-    r"(?<![^\W_])(?<![0-9]\.)(?:([1-9][0-9]?)[-_ .]?)?threads?(?:[-_ .=]?([1-9][0-9]?)(?![0-9]))?(?![^\W_])",
+    r"(?<![^\W_])(?<![0-9]\.)(?:([1-9][0-9]?)[-_ .]?)?(?:thread-pool-size|thr(?:eads?)?)"
+    r"(?:[-_ .=]?([1-9][0-9]?)(?![0-9]))?(?![^\W_])",
     re.IGNORECASE,
 )
 _MULTI_WITH_THREADS: Final = re.compile(r"(?:mt|multi)[-_ ]?(?:x)?([1-9][0-9]{0,5})")  # 0: off, or Kea's choice

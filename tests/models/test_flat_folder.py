@@ -84,7 +84,7 @@ def test_every_run_is_one_ramp(warehouse):
     assert sorted(runs) == sorted((layout, [1, 2, 3], True, kept.get("hosts", 0)) for layout, kept in LAYOUTS.items())
 
 
-@pytest.mark.parametrize(("campaign", "rows"), NAMED["told"].items())
+@pytest.mark.parametrize(("campaign", "rows"), NAMED["set_ups"].items())
 def test_names_tell_what_was_tested(campaign, rows, warehouse):
     told = "product, product_version, threading, threads, ha_mode, 'share_of_a_pair' in findings from leases_per_second"
     assert [*map(list, warehouse(f"select {told} where campaign = ? order by all", campaign))] == rows
