@@ -135,13 +135,47 @@ with_day as (
 
 ),
 
-with_session as (
+with_breaks as (
 
     select
         *,
-        -- versions in turn share a day; without times, a date in names tells nights apart
-        concat_ws(' ', campaign, host_id, coalesce(measured_on, configuration_id)) as session
+        coalesce({{ seconds_between('lag(started_at) over in_time', 'started_at') }} > 6 * 3600, true) as is_after_break
     from with_day
+    -- versions in turn share a night
+    window in_time as (partition by campaign, host_id order by started_at, run_id)
+
+),
+
+with_beginning as (
+
+    select
+        *,
+        max(case when is_after_break then started_at end) over (
+            partition by campaign, host_id
+            order by started_at, run_id
+        ) as session_began_at
+    from with_breaks
+
+),
+
+with_session as (
+
+    select
+        {{ all_but('with_beginning', 'is_after_break, session_began_at') }},
+        concat_ws(' ', campaign, host_id, coalesce(
+            -- a night may end on the next day; where nobody pauses, each day is a session
+            case when started_at is not null then concat_ws(
+                ' ',
+                left(cast(session_began_at as string), 16),
+                'day ' || nullif(
+                    cast(floor({{ seconds_between('session_began_at', 'started_at') }} / 86400) as bigint), 0
+                )
+            ) end,
+            -- without times, a date in names distinguishes nights
+            measured_on,
+            configuration_id
+        )) as session
+    from with_beginning
 
 )
 
