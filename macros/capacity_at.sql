@@ -217,7 +217,7 @@ run_capacities as (
     greatest(loss_limit, 0.001)
 {%- endmacro %}
 
-{#- The least loss that is told from none. -#}
+{#- The least loss that differs from none. -#}
 {% macro least_loss() -%}
     least(0.001, {{ limit_of_logarithm() }} / 25)
 {%- endmacro %}

@@ -439,7 +439,7 @@ order by sure_lps desc nulls last, configuration_id
     end
 {%- endmacro %}
 
-{#- From the capacities `treatment` and `baseline`, joined as told, to the columns of a comparison. -#}
+{#- From the capacities `treatment` and `baseline`, joined as given, to the columns of a comparison. -#}
 {% macro compared(joined) -%}
 pairs as (
 

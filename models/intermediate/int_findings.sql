@@ -524,7 +524,7 @@ rates_of_runs as (
 
     select
         runs.configuration_id,
-        runs.is_told_by_order,
+        runs.is_numbered_by_order,
         runs.server_config_id,
         run_capacity.run_id is null as is_without_steps,
         case
@@ -542,7 +542,7 @@ set_ups_of_runs as (
 
     select
         configuration_id,
-        is_told_by_order,
+        is_numbered_by_order,
         count(*) as runs,
         min(rate) as lowest_rate,
         max(rate) as highest_rate,
@@ -553,7 +553,7 @@ set_ups_of_runs as (
         end as is_far_apart,
         count(server_config_id) = count(*) and count(distinct server_config_id) = 1 as has_one_server_config
     from rates_of_runs
-    group by configuration_id, is_told_by_order
+    group by configuration_id, is_numbered_by_order
 
 ),
 
@@ -741,16 +741,16 @@ configuration_findings as (
     union all
     select
         configuration_id,
-        case when is_told_by_order then 'runs_by_order' else 'runs_disagree' end as finding,
+        case when is_numbered_by_order then 'runs_by_order' else 'runs_disagree' end as finding,
         case when is_far_apart then 'warning' else 'info' end as severity,
         case
-            when is_told_by_order then 'No name tells a repetition: the order or the times of the trials do. Its '
+            when is_numbered_by_order then 'No name tells a repetition: the order or the times of the trials do. Its '
             else 'Only a number distinguishes the names of its runs, or nothing. Its '
         end || {{ counted('runs', 'run') }}
         || ' reach ' || cast(round(lowest_rate) as bigint) || ' to ' || cast(round(highest_rate) as bigint)
         || '/s; if they are of different set-ups, distinguish them by name, sidecar or `path:`.' as detail
     from set_ups_of_runs
-    where highest_rate is not null and (is_told_by_order or (is_far_apart and not has_one_server_config))
+    where highest_rate is not null and (is_numbered_by_order or (is_far_apart and not has_one_server_config))
     union all
     select
         configuration_id,

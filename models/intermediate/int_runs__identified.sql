@@ -34,7 +34,7 @@ runs as (
         min(source_path) as first_path,
         any_value(method) as options,
         any_value(repetition) as repetition,
-        any_value(is_told_by_order) as is_told_by_order,
+        any_value(is_numbered_by_order) as is_numbered_by_order,
         any_value(rate_unit) as rate_unit,
         any_value(drop_time_s) as drop_time_s,
         min(host_id) as host_id,
@@ -150,33 +150,36 @@ with_beginning as (
 
     select
         *,
-        max(case when is_after_break then started_at end) over (
-            partition by campaign, host_id
-            order by started_at, run_id
-        ) as session_began_at
+        case when started_at is not null then max(case when is_after_break then started_at end) over in_time end
+            as session_began_at
     from with_breaks
+    window in_time as (partition by campaign, host_id order by started_at, run_id)
+
+),
+
+with_days as (
+
+    select
+        *,
+        cast(floor({{ seconds_between('session_began_at', 'started_at') }} / 86400) as bigint) as days_before
+    from with_beginning
 
 ),
 
 with_session as (
 
     select
-        {{ all_but('with_beginning', 'is_after_break, session_began_at') }},
+        *,
         concat_ws(' ', campaign, host_id, coalesce(
             -- a night may end on the next day; where nobody pauses, each day is a session
-            case when started_at is not null then concat_ws(
-                ' ',
-                left(cast(session_began_at as string), 16),
-                'day ' || nullif(
-                    cast(floor({{ seconds_between('session_began_at', 'started_at') }} / 86400) as bigint), 0
-                )
-            ) end,
+            left(cast(session_began_at as string), 16)
+            || coalesce(' day ' || nullif(days_before, 0), ''),
             -- without times, a date in names distinguishes nights
             measured_on,
             configuration_id
         )) as session
-    from with_beginning
+    from with_days
 
 )
 
-select * from with_session
+select {{ all_but('with_session', 'is_after_break, session_began_at, days_before') }} from with_session

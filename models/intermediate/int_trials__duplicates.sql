@@ -1,6 +1,6 @@
 with
 
-told as (
+labelled as (
 
     select * from {{ ref('int_trials__labelled') }}
 
@@ -16,7 +16,7 @@ exchanges as (
 shared_stems as (
 
     select hash(campaign, stem, tool) as stem_hash
-    from told
+    from labelled
     group by hash(campaign, stem, tool)
     having count(*) > 1
 
@@ -35,7 +35,7 @@ files_of_processes as (
                 count(sent) + count(received) + count(achieved_rate) + count(*) filter (where has_command) desc,
                 source_path
         ) as fullest_path
-    from told
+    from labelled
     where hash(campaign, stem, tool) in (select shared_stems.stem_hash from shared_stems)
     group by campaign, stem, tool, source_path
 
@@ -56,7 +56,7 @@ files_of_tool_runs as (
             partition by campaign, tool, tool_run
             order by is_of_polls asc, sent desc nulls last, source_path asc
         ) as fullest_path
-    from told
+    from labelled
     where tool_run is not null
 
 ),
@@ -67,7 +67,7 @@ files_of_campaigns as (
         campaign,
         source_path,
         count(*) as reports
-    from told
+    from labelled
     group by campaign, source_path
 
 ),
@@ -86,22 +86,22 @@ campaigns_of_logs as (
 measured_once as (
 
     select
-        told.trial_id,
+        labelled.trial_id,
         concat_ws(
             ' ', exchanges.sent, exchanges.received, exchanges.min_delay_ms, exchanges.avg_delay_ms,
             exchanges.max_delay_ms, exchanges.stdev_delay_ms
         ) as figures
-    from told
+    from labelled
     inner join exchanges
-        on told.trial_id = exchanges.trial_id
+        on labelled.trial_id = exchanges.trial_id
             and exchanges.position = 0
             and exchanges.stdev_delay_ms > 0
-    where told.campaign in (select campaigns_of_logs.campaign from campaigns_of_logs)
+    where labelled.campaign in (select campaigns_of_logs.campaign from campaigns_of_logs)
     union all
     select
         trial_id,
         concat_ws(' ', sent, received, achieved_rate) as figures
-    from told
+    from labelled
     where
         campaign in (select campaigns_of_logs.campaign from campaigns_of_logs)
         and tool = 'dnsperf'
@@ -112,18 +112,18 @@ measured_once as (
 copied_reports as (
 
     select
-        told.trial_id,
-        told.source_path,
-        first_value(told.trial_id) over reports_alike as first_trial_id,
-        first_value(told.source_path) over reports_alike as first_path
-    from told
-    inner join measured_once on told.trial_id = measured_once.trial_id
+        labelled.trial_id,
+        labelled.source_path,
+        first_value(labelled.trial_id) over reports_alike as first_trial_id,
+        first_value(labelled.source_path) over reports_alike as first_path
+    from labelled
+    inner join measured_once on labelled.trial_id = measured_once.trial_id
     inner join files_of_campaigns
-        on told.campaign = files_of_campaigns.campaign
-            and told.source_path = files_of_campaigns.source_path
+        on labelled.campaign = files_of_campaigns.campaign
+            and labelled.source_path = files_of_campaigns.source_path
     window reports_alike as (
-        partition by told.campaign, told.tool, told.offered_rate, measured_once.figures
-        order by files_of_campaigns.reports, told.source_path, told.report_index
+        partition by labelled.campaign, labelled.tool, labelled.offered_rate, measured_once.figures
+        order by files_of_campaigns.reports, labelled.source_path, labelled.report_index
     )
 
 ),
@@ -131,22 +131,22 @@ copied_reports as (
 duplicates as (
 
     select
-        told.trial_id,
+        labelled.trial_id,
         same_report.trial_id as duplicate_of
-    from told
+    from labelled
     inner join files_of_processes
-        on told.campaign = files_of_processes.campaign
-            and told.source_path = files_of_processes.source_path
-            and told.source_path <> files_of_processes.fullest_path
+        on labelled.campaign = files_of_processes.campaign
+            and labelled.source_path = files_of_processes.source_path
+            and labelled.source_path <> files_of_processes.fullest_path
     -- two processes may share a name, too (rate500.st, rate500.mt), but not what they counted
-    inner join told as same_report
-        on told.campaign = same_report.campaign
+    inner join labelled as same_report
+        on labelled.campaign = same_report.campaign
             and files_of_processes.fullest_path = same_report.source_path
-            and told.report_index = same_report.report_index
-            and coalesce(told.sent = same_report.sent, true)
-            and coalesce(told.received = same_report.received, true)
-            and coalesce(told.started_at = same_report.started_at, true)
-    where told.tool_run is null
+            and labelled.report_index = same_report.report_index
+            and coalesce(labelled.sent = same_report.sent, true)
+            and coalesce(labelled.received = same_report.received, true)
+            and coalesce(labelled.started_at = same_report.started_at, true)
+    where labelled.tool_run is null
     union all
     select
         files_of_tool_runs.trial_id,
@@ -158,7 +158,7 @@ duplicates as (
             and files_of_tool_runs.tool_run = counted.tool_run
             and files_of_tool_runs.fullest_path = counted.source_path
             and files_of_tool_runs.source_path <> counted.source_path
-            -- connections/s beside Mbit/s are told by one file only
+            -- connections/s beside Mbit/s are in one of the files only
             and (files_of_tool_runs.is_of_polls or files_of_tool_runs.rate_unit = counted.rate_unit)
     group by files_of_tool_runs.trial_id
     union all

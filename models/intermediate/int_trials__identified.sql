@@ -1,6 +1,6 @@
 with
 
-told as (
+labelled as (
 
     select * from {{ ref('int_trials__labelled') }}
 
@@ -18,7 +18,7 @@ methods_of_ramps as (
 
 ),
 
-told_by_order as (
+numbered_by_order as (
 
     select * from {{ ref('int_trials__ordered') }}
 
@@ -27,16 +27,17 @@ told_by_order as (
 with_repetition as (
 
     select
-        told.trial_id,
-        told.campaign,
-        {{ configuration_columns_of('told') }},
-        told.unnamed_folder,
-        coalesce(methods_of_ramps.method, told.method) as method,
-        case when told_by_order.trial_id is null then told.repetition else told_by_order.ramp end as repetition,
-        told_by_order.ramp is not null as is_told_by_order
-    from told
-    left join methods_of_ramps on told.trial_id = methods_of_ramps.trial_id
-    left join told_by_order on told.trial_id = told_by_order.trial_id
+        labelled.trial_id,
+        labelled.campaign,
+        {{ configuration_columns_of('labelled') }},
+        labelled.unnamed_folder,
+        coalesce(methods_of_ramps.method, labelled.method) as method,
+        case when numbered_by_order.trial_id is null then labelled.repetition else numbered_by_order.ramp end
+            as repetition,
+        numbered_by_order.ramp is not null as is_numbered_by_order
+    from labelled
+    left join methods_of_ramps on labelled.trial_id = methods_of_ramps.trial_id
+    left join numbered_by_order on labelled.trial_id = numbered_by_order.trial_id
 
 ),
 
@@ -47,7 +48,7 @@ own_runs as (
         unnamed_folder,
         method,
         repetition,
-        is_told_by_order,
+        is_numbered_by_order,
         {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, method, repetition') }} as run_id
     from with_repetition
 
@@ -82,6 +83,6 @@ select
     unnamed_folder,
     method,
     repetition,
-    is_told_by_order,
+    is_numbered_by_order,
     duplicate_of
 from with_runs

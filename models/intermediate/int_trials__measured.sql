@@ -94,7 +94,7 @@ joined as (
         identified.run_id,
         identified.method,
         identified.repetition,
-        identified.is_told_by_order,
+        identified.is_numbered_by_order,
         identified.unnamed_folder,
         identified.duplicate_of,
         case

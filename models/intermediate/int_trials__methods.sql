@@ -1,6 +1,6 @@
 with
 
-told as (
+labelled as (
 
     select * from {{ ref('int_trials__labelled') }}
 
@@ -10,7 +10,7 @@ told as (
 campaigns_of_methods as (
 
     select campaign
-    from told
+    from labelled
     group by campaign
     having count(distinct method) > 2
 
@@ -21,7 +21,7 @@ with_alike as (
     select
         *,
         {{ with_numbers_by_rate('method') }} as alike
-    from told
+    from labelled
     where campaign in (select campaigns_of_methods.campaign from campaigns_of_methods)
 
 ),

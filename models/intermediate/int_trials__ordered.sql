@@ -1,6 +1,6 @@
 with
 
-told as (
+labelled as (
 
     select * from {{ ref('int_trials__labelled') }}
 
@@ -22,7 +22,7 @@ methods_of_ramps as (
 places_of_numbered_trials as (
 
     select place_hash
-    from told
+    from labelled
     group by place_hash
     having max(repetition) - min(repetition) + 1 >= count(*) and max(offered_rate) > 1.05 * min(offered_rate)
 
@@ -32,7 +32,7 @@ places_of_numbered_trials as (
 places_of_one_number as (
 
     select place_hash
-    from told
+    from labelled
     group by place_hash
     having min(repetition) = max(repetition) and count(repetition) = count(*)
 
@@ -42,30 +42,30 @@ places_of_one_number as (
 unplaced as (
 
     select
-        told.trial_id,
-        told.campaign,
-        told.source_path,
-        told.report_index,
-        {{ configuration_columns_of('told') }},
-        told.unnamed_folder,
-        told.described_folder,
-        case when places_of_one_number.place_hash is null then told.repetition end as repetition,
+        labelled.trial_id,
+        labelled.campaign,
+        labelled.source_path,
+        labelled.report_index,
+        {{ configuration_columns_of('labelled') }},
+        labelled.unnamed_folder,
+        labelled.described_folder,
+        case when places_of_one_number.place_hash is null then labelled.repetition end as repetition,
         -- what a search found is no step of a ramp
-        case when not {{ is_search('told.method') }} then told.offered_rate end as offered_rate,
-        told.started_at,
-        case when told.started_at is null then {{ time_in('told.source_path') }} end as named_time,
-        cast(cast(told.offered_rate as bigint) as string) as named_rate,
-        coalesce(methods_of_ramps.method, told.method) as method
-    from told
-    left join methods_of_ramps on told.trial_id = methods_of_ramps.trial_id
-    left join places_of_one_number on told.place_hash = places_of_one_number.place_hash
+        case when not {{ is_search('labelled.method') }} then labelled.offered_rate end as offered_rate,
+        labelled.started_at,
+        case when labelled.started_at is null then {{ time_in('labelled.source_path') }} end as named_time,
+        cast(cast(labelled.offered_rate as bigint) as string) as named_rate,
+        coalesce(methods_of_ramps.method, labelled.method) as method
+    from labelled
+    left join methods_of_ramps on labelled.trial_id = methods_of_ramps.trial_id
+    left join places_of_one_number on labelled.place_hash = places_of_one_number.place_hash
     where
         (
-            told.repetition is null
+            labelled.repetition is null
             or places_of_one_number.place_hash is not null
-            or told.place_hash in (select places_of_numbered_trials.place_hash from places_of_numbered_trials)
+            or labelled.place_hash in (select places_of_numbered_trials.place_hash from places_of_numbered_trials)
         )
-        and told.trial_id not in (select duplicates.trial_id from duplicates)
+        and labelled.trial_id not in (select duplicates.trial_id from duplicates)
 
 ),
 
@@ -276,7 +276,7 @@ placed as (
 numbered_tables as (
 
     select concat_ws('/', campaign, source_path) as place
-    from told
+    from labelled
     group by campaign, source_path
     having min(repetition) < max(repetition)
 
@@ -290,7 +290,7 @@ of_tables as (
         repetition,
         offered_rate,
         {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, method') }} as set_up_id
-    from told
+    from labelled
     where
         concat_ws('/', campaign, source_path) in (select numbered_tables.place from numbered_tables)
         and trial_id not in (select duplicates.trial_id from duplicates)
@@ -304,7 +304,7 @@ repeated_at_rates as (
     select
         place_hash,
         count(*) > 1 as is_repeated
-    from told
+    from labelled
     where repetition is not null
     group by place_hash, repetition, offered_rate
 
@@ -327,7 +327,7 @@ perhaps_of_sessions as (
         regexp_extract(source_path, '^(.*)/[^/]*/[^/]*$', 1) as folder_above,
         {{ time_in("regexp_extract(source_path, '^(.*)/[^/]*$', 1)") }} as moment,
         {{ surrogate_key('campaign, ' ~ configuration_columns() ~ ', unnamed_folder, method') }} as set_up_id
-    from told
+    from labelled
     where
         place_hash in (select places_of_sessions.place_hash from places_of_sessions)
         and trial_id not in (select duplicates.trial_id from duplicates)
@@ -404,7 +404,7 @@ renumbered as (
 
 ),
 
-told_by_order as (
+numbered_by_order as (
 
     select * from placed
     union all
@@ -415,4 +415,4 @@ told_by_order as (
 select
     trial_id,
     ramp
-from told_by_order
+from numbered_by_order

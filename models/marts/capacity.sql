@@ -51,7 +51,7 @@ findings_that_matter as (
             or run_capacity.first_exceeding_rate is null
             or findings.offered_rate <= run_capacity.first_exceeding_rate
         )
-        -- how a run ended is told for the usual goal, and need not be so for others
+        -- these findings are about the usual goal; at another one the run may have ended otherwise
         and case
             when findings.finding in ('exceeded_at_first_step', 'never_exceeded')
                 then coalesce(run_capacity.status = findings.finding, true)
