@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from bisect import bisect
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -26,6 +27,7 @@ STATES: Final = dict.fromkeys(("enabled", "on", "true", "yes"), "on") | dict.fro
 _FRACTION: Final = re.compile(r"[-+]?\d*\.\d+(?:e[-+]?\d+)?", re.IGNORECASE)
 _Token = tuple[str, str, int]  # key, value, fraction, open or close; its text; the place of a key
 _ONE: Final = re.compile(STRING)
+_TASK: Final = re.compile(r"^TASK \[(.{1,200})\] \*{3,}\r?$", re.MULTILINE)  # of Ansible, above what it printed
 _TOKEN: Final = re.compile(
     rf"({STRING})\s*:|({STRING}|(?<![\w.+-])(?:false|true|\d{{1,18}}(\.\d{{1,18}})?))(?=\s*[,}}\]])|[\[\]{{}}]"
 )
@@ -73,7 +75,11 @@ def in_json(text: str) -> Iterator[Text]:
         else:
             tokens.append(("open" if token[0] in {"{", "["} else "close", "", 0))
     titles, line, at = _titles(tokens), 1, 0
-    for match in sorted([*_STDOUT_LINES.finditer(text), *_STDOUT.finditer(text)], key=lambda found: found.start(1)):
+    matches = sorted([*_STDOUT_LINES.finditer(text), *_STDOUT.finditer(text)], key=lambda found: found.start(1))
+    tasks = [(0, ""), *((task.start(), task[1]) for task in _TASK.finditer(text))]
+    above = [tasks[bisect(tasks, (match.start(),)) - 1][1] for match in matches]
+    differ = len({*above}) > 1
+    for match, task in zip(matches, above, strict=True):
         line, at = line + text.count("\n", at, match.start(1)), match.start(1)
         try:
             found = "\n".join(json.loads(string) for string in _ONE.findall(match[1]))
@@ -83,7 +89,7 @@ def in_json(text: str) -> Iterator[Text]:
             seen.add(words)
             note = f"It is in a string of JSON in line {line}: its lines are counted from there."
             notes = () if match.re is _STDOUT_LINES else (note,)
-            yield Text(line, found + "\n", notes, titles.get(match.start(), ""))
+            yield Text(line, found + "\n", notes, titles.get(match.start()) or task * differ)
 
 
 def in_yaml(text: str) -> Iterator[tuple[int, int, str]]:
