@@ -52,6 +52,7 @@ _CONTRASTED: Final = {"product", "threading", "ha_mode"}
 _OPPOSITES: Final = {"single": "multi", "multi": "single"}  # side by side: the threading of a DHCP server
 _SET_UP: Final = frozenset(name for name, _ in CONFIGURATION)
 _NUMBERS: Final = re.compile("[0-9]+")
+_FILE: Final = re.compile(r"/|\.(?:cfg|conf|ini|json|toml|txt|ya?ml)\Z", re.IGNORECASE)
 # `mt-8` beside `mt-4` is a pool of eight; `mt-1` to `mt-3` may be repetitions
 _POOL: Final = re.compile(r"(?<![^\W_])(?:mt|multi[-_ ]?thread(?:ed|ing)?)[-_ =]([1-9][0-9]?)(?![^\W_])", re.IGNORECASE)
 _MOST_SHOWN: Final = 4  # folders in a note
@@ -431,12 +432,11 @@ class Resolver:
             for item in (each for each in items if not crc32(each.path.encode()) % every):
                 with suppress(Unreadable, orjson.JSONDecodeError):
                     said = mapping(orjson.loads(self._bytes(item, _MAX_SIDECAR_BYTES)[0]))
-                    set_up = seen[form, *(str(said.get(key)) for column, key in fields if column in _SET_UP)]
-                    inner = {
-                        f"{key}.{name}": value for key, each in said.items() for name, value in mapping(each).items()
-                    }
-                    for key, value in (said | inner).items():
-                        if key not in known and may_tell(key, value):
+                    flat = dict(_leaves(said))
+                    set_up = seen[form, *(str(flat.get(key)) for column, key in fields if column in _SET_UP)]
+                    for key, value in flat.items():
+                        is_name = key in SERVERS and not _FILE.search(str(value))
+                        if (key not in known or is_name) and may_tell(key, value):
                             set_up[key][value] += 1
         found = ((key, [*counts.values()]) for keys in seen.values() for key, counts in keys.items())
         return frozenset(key for key, counts in found if len(counts) <= _MOST_VALUES and sum(n > 1 for n in counts) > 1)
@@ -522,6 +522,15 @@ def _levels(path: str) -> Iterator[tuple[str, str]]:
     """Yield the folder above, and the name, of each folder in a path."""
     names = path.split("/")
     return (("/".join(names[:at]), name) for at, name in enumerate(names))
+
+
+def _leaves(said: Row, above: str = "", depth: int = 4) -> Iterator[tuple[str, Any]]:
+    """Yield the keys of an object of JSON with their values, those of the objects within as `above.key`."""
+    for key, value in said.items():
+        if isinstance(value, dict) and depth:
+            yield from _leaves(value, f"{above}{key}.", depth - 1)
+        else:
+            yield f"{above}{key}", value
 
 
 def _places(item: Found) -> Iterator[tuple[str, str]]:

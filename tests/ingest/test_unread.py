@@ -1,4 +1,4 @@
-"""What the lake holds as it is on disk is not read again, and comes to the same as if it were."""
+"""Files that did not change are not read again, and the lake is the same as if they were; unread keys of sidecars."""
 
 import hashlib
 import json
@@ -21,12 +21,7 @@ def opened(monkeypatch):
     """The names of the files that were opened since it was cleared."""
     names = []
     plain = os.open
-
-    def open_and_tell(path, *arguments, **options):
-        names.append(Path(path).name)
-        return plain(path, *arguments, **options)
-
-    monkeypatch.setattr(os, "open", open_and_tell)
+    monkeypatch.setattr(os, "open", lambda path, *how, **at: names.append(Path(path).name) or plain(path, *how, **at))
     return names
 
 
@@ -49,8 +44,7 @@ def counts(summary):
 
 
 def read_of(opened, folder):
-    """How many of the files of a folder were opened."""
-    return len(set(opened) & {file.name for file in folder.rglob("*") if file.is_file()})
+    return len({*opened} & {file.name for file in folder.rglob("*") if file.is_file()})
 
 
 def test_of_an_unchanged_folder_only_campaign_yaml_is_read_and_the_summary_is_the_same(tree, lake, opened):
@@ -135,8 +129,8 @@ def apart(tree, tmp_path):
     shutil.copy(tree / CONFIGURATION, configs / "server.json")
     digest = hashlib.sha256((configs / "server.json").read_bytes()).hexdigest()
     for sidecar in results.rglob("*.json"):
-        said = json.loads(sidecar.read_text())
-        sidecar.write_text(json.dumps(said | {"config": "elsewhere.json", "config_sha256": digest}))
+        named = {"config": "elsewhere.json", "config_sha256": digest}
+        sidecar.write_text(json.dumps(json.loads(sidecar.read_text()) | named))
     age(tmp_path)
     return results, configs
 
@@ -181,13 +175,22 @@ def test_a_folder_that_is_read_takes_no_place_of_one_that_is_not(tree, bare, lak
     """Its sidecars name the campaign of the other, and one of its files has the path of another there."""
     claimed = bare / OUTPUT
     claimed.parent.mkdir(parents=True)
-    shutil.move(bare / "rep1" / "rate740.txt", claimed)
-    shutil.move(bare / "rep1" / "rate740.json", claimed.with_suffix(".json"))
-    said = json.loads(claimed.with_suffix(".json").read_text())
-    claimed.with_suffix(".json").write_text(json.dumps(said | {"campaign": "kea-2.2-ha"}))
+    for ending in (".txt", ".json"):
+        shutil.move(bare / "rep1" / f"rate740{ending}", claimed.with_suffix(ending))
+    sidecar = claimed.with_suffix(".json")
+    sidecar.write_text(json.dumps(json.loads(sidecar.read_text()) | {"campaign": "kea-2.2-ha"}))
     alter(claimed)
     age(tree)
     ingest([tree], lake)
     summary = ingest([tree, bare], lake)
     assert {row["source_path"] for row in summary.rejects} == {OUTPUT, OUTPUT.replace(".txt", ".json")}
     assert all(row["reason"].startswith("another file of this ingest") for row in summary.rejects)
+
+
+def test_keys_of_sidecars_that_no_column_has_are_kept_if_they_differ_at_any_depth(tree, lake):
+    for at, sidecar in enumerate(sorted((tree / "runs").rglob("*.json"))):
+        own = {"server": {"pool": {"pinned": at < 4}}, "config": ["fast", "slow"][at % 2], "other": {"is": "same"}}
+        sidecar.write_text(json.dumps(json.loads(sidecar.read_text()) | own))
+    ingest([tree], lake)
+    kept = {json.loads(said)["unread"] for said in lake.tables("trials", ["details"])["details"].to_pylist()}
+    assert (len(kept), "config=slow, server.pool.pinned=false" in kept) == (4, True)

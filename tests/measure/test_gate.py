@@ -102,10 +102,9 @@ def test_the_command_line_gives_markdown_junit_and_an_exit_code(home, tmp_path):
     assert slower.stdout.startswith("Fails if 2.7.6 is slower by 3 % than 2.7.4: 1 slower.\n\n| configuration | runs |")
     suite = ElementTree.parse(tmp_path / "gate.xml").getroot()  # noqa: S314 - our own
     assert (suite.get("tests"), suite.get("failures"), len(suite.findall("testcase/failure"))) == ("1", "1", 1)
-    unknown = "no version or campaign called '1.0.0' was measured"
     duckdb.connect(tmp_path / "warehouse.duckdb").execute("create table loss_goals as select 'isc' as loss_goal")
     for root, asked, refusal in (
-        (home.root, ["1.0.0"], unknown),
+        (home.root, ["1.0.0"], "no version or campaign called '1.0.0' was measured"),
         (home.root, itself, "'2.7.6' cannot be compared with itself"),
         (tmp_path, itself, "If an earlier version of Dropline built this warehouse, type `dropline build`."),
     ):

@@ -59,11 +59,8 @@ def warehouse(tmp_path_factory):
 
 
 def capacities(warehouse, campaign):
-    return warehouse(
-        """select split_part(configuration, 'DHCPv4 ', 2), runs, round(lps, 6), status from leases_per_second
-        where campaign = ? order by lps""",
-        campaign,
-    )
+    figures = "split_part(configuration, 'DHCPv4 ', 2), runs, round(lps, 6), status"
+    return warehouse(f"select {figures} from leases_per_second where campaign = ? order by lps", campaign)
 
 
 @pytest.mark.parametrize("layout", [*LAYOUTS][1:])
