@@ -445,7 +445,8 @@ def _of_sidecar(
     if is_of_product and _VERSIONS.fullmatch(str(contents.get("version"))):
         fields.append(("product_version", "version"))
     if "backend" not in contents:
-        fields += (("backend", key) for key in _DATABASES if str(contents.get(key)).lower() in BACKENDS)
+        named = {key: normalise("backend", str(contents.get(key))).get("backend") for key in _DATABASES}
+        fields += (("backend", key) for key, backend in named.items() if backend in BACKENDS)
     for key in sorted(contents.keys() - {key for _, key in fields}):
         if (meant := misspelt(key)) and meant not in contents:
             notes.append(f"{source}: there is no key {key!r:.40}; did you mean {meant!r}?")

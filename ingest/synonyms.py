@@ -87,6 +87,7 @@ _PRODUCT_WITH_VERSION: Final = re.compile(
     r"(?P<product>[^(/]{1,80}?)[ /-]v?"
     r"(?P<version>[0-9]+(?:\.[0-9]+)+(?:-?(?:alpha|beta|rc|git|P|S)[0-9]*)?)(?![0-9A-Za-z.]).*"
 )
+_BACKEND_WITH_VERSION: Final = re.compile(r"([A-Za-z]+3?)[ /-]v?([0-9]+(?:\.[0-9]+)*)")  # PostgreSQL 15.3
 _WHOLE: Final = re.compile(r"\+?[0-9]{1,10}(?:\.0+)?")
 
 
@@ -144,6 +145,8 @@ def _normalised(column: str, value: Value) -> Mapping[str, Value]:
     if column == "product" and (found := _PRODUCT_WITH_VERSION.fullmatch(text)):
         product = _SYNONYMS["product"].get(found["product"].lower())
         return {"product": product, "product_version": found["version"]} if product else {"product": text}
+    if column == "backend" and (found := _BACKEND_WITH_VERSION.fullmatch(text)) and found[1].lower() in BACKENDS:
+        return {**_normalised(column, found[1]), "backend_version": found[2]}
     word = text.lower()
     if column in _ENUMERATIONS:
         text = word = re.sub(r"[ _]+", "-", word) if column == "ha_mode" else word
