@@ -202,7 +202,7 @@ trial_findings as (
         case
             when rate_unit in ('Mbit/s', 'connections/s', 'transactions/s')
                 then
-                    cast(round(send_rate) as bigint) || ' ' || rate_unit || ' came about of the '
+                    cast(round(send_rate) as bigint) || ' ' || rate_unit || ' were reached of the '
                     || {{ short_number('offered_rate') }}
                     || ' asked for: the generator or the server was at its limit.'
             else
@@ -285,7 +285,7 @@ trial_findings as (
                     || '/s, so a queue was growing. A longer trial, or a shorter time-out, would count it as loss.'
             else
                 'About ' || {{ percent('late_share') }} || ' of the exchanges were complete only after the last one '
-                || 'began: in the mean they took ' || {{ short_number('round(queueing_ms)') }}
+                || 'began: on average they took ' || {{ short_number('round(queueing_ms)') }}
                 || ' ms longer than the quickest, so a queue was growing. A longer trial, or a shorter -W, would count '
                 || 'it as loss.'
         end as detail
@@ -426,8 +426,8 @@ trial_findings as (
         'in_no_figure' as finding,
         'info' as severity,
         case
-            when offered_rate is null then 'The output does not tell the rate that was asked for'
-            else 'The output does not tell what was lost at this rate'
+            when offered_rate is null then 'The output does not state the rate that was asked for'
+            else 'The output does not state what was lost at this rate'
         end || ', so no capacity follows from it.' as detail
     from trials
     where
@@ -744,7 +744,7 @@ configuration_findings as (
         case when is_numbered_by_order then 'runs_by_order' else 'runs_disagree' end as finding,
         case when is_far_apart then 'warning' else 'info' end as severity,
         case
-            when is_numbered_by_order then 'No name tells a repetition: the order or the times of the trials do. Its '
+            when is_numbered_by_order then 'No name numbers its runs; the order or the times of the trials separate them. Its '
             else 'Only a number distinguishes the names of its runs, or nothing. Its '
         end || {{ counted('runs', 'run') }}
         || ' reach ' || cast(round(lowest_rate) as bigint) || ' to ' || cast(round(highest_rate) as bigint)
