@@ -744,7 +744,8 @@ configuration_findings as (
         case when is_numbered_by_order then 'runs_by_order' else 'runs_disagree' end as finding,
         case when is_far_apart then 'warning' else 'info' end as severity,
         case
-            when is_numbered_by_order then 'No name numbers its runs; the order or the times of the trials separate them. Its '
+            when is_numbered_by_order
+                then 'No name numbers its runs; the order or the times of the trials separate them. Its '
             else 'Only a number distinguishes the names of its runs, or nothing. Its '
         end || {{ counted('runs', 'run') }}
         || ' reach ' || cast(round(lowest_rate) as bigint) || ' to ' || cast(round(highest_rate) as bigint)
