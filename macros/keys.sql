@@ -49,10 +49,13 @@
     {%- endfor -%}
 {%- endmacro %}
 
-{#- What tells set-ups apart over time, whatever the version, in words as known behind `undated`. -#}
+{#-
+    What distinguishes set-ups over time, whatever the version, in words as known behind `undated`. Nobody mentions the
+    partner that a server does not have.
+-#}
 {% macro set_up_columns() -%}
     {{ return(
-        'product, protocol, backend, threading, threads, ha_mode, scenario, testbed, tool, method, undated_folder, '
+        "product, protocol, backend, threading, threads, nullif(ha_mode,'none'), scenario, testbed, tool, method, undated_folder, "
         ~ 'rate_unit'
     ) }}
 {%- endmacro %}

@@ -122,7 +122,8 @@ def judge(ask: Ask, baseline: str, candidate: str | None, drop: float, goal: str
         judged_at = f"the loss goal {goal!r}" if goal else "the usual loss goal"
         raise DroplineError(
             f"no configuration of {candidate!r} was also measured in {baseline!r} at {judged_at}: both must have "
-            "the same backend, threads, testbed, generator and options, and either set rates or `--goal throughput`"
+            "the same backend, threads, high availability, testbed, generator and options, and either set rates or "
+            "`--goal throughput`"
         )
     return [Judged(pair, verdict := pair.verdict(drop), _sentence(pair, verdict, drop)) for pair in pairs]
 
@@ -163,7 +164,7 @@ def _sentence(pair: Pair, verdict: Verdict, drop: float) -> str:
     runs, baseline_runs = pair.runs or 1, pair.baseline_runs or 1
     if pair.outliers / runs > pair.baseline_outliers / baseline_runs:
         figure += (
-            f"; {pair.outliers} of {runs} runs failed or broke off and do not count, "
+            f"; {pair.outliers} of {runs} runs are far below the others or broke off and do not count, "
             f"{pair.baseline_outliers} of {baseline_runs} of the baseline"
         )
     if pair.machines_differ_in:

@@ -72,7 +72,7 @@ def _summary(scope: Scope, campaigns: Sequence[Row], figures: Sequence[Row], pai
         ),
     )
     about = (f"{row['campaign']}: {row['description']}" for row in campaigns if row["description"])
-    title, changes = queries.since_versions(scope.warehouse, None)
+    title, changes = queries.since_versions(scope.warehouse, None, scope.campaigns)
     levels = comparisons.changed_levels(scope, changes)
     answers = [*comparisons.between_versions(scope, title, changes), *_answers(figures), *levels]
     for row in scope.rows("throughputs")[:1]:

@@ -35,9 +35,9 @@ def ask(warehouse: Warehouse, name: str, given: Mapping[str, str] | None = None,
     """Answer the query in `name`.sql, whose first lines say what it returns.
 
     It may read other tables than those of the warehouse, `given` as for `text`. The parameter `most` is MOST_ROWS
-    unless given. Raises QueryRefused if the warehouse lacks what the query reads.
+    unless given, `campaigns` empty, which means all. Raises QueryRefused if the warehouse lacks what the query reads.
     """
-    return own(warehouse, text(name, **given or {}), {"most": MOST_ROWS, **parameters})
+    return own(warehouse, text(name, **given or {}), {"most": MOST_ROWS, "campaigns": [], **parameters})
 
 
 def own(warehouse: Warehouse, sql: str, known: Mapping[str, Any] = {}) -> pa.Table:
@@ -54,11 +54,14 @@ def row(warehouse: Warehouse, name: str, **parameters: Any) -> dict[str, Any]:
     return next(iter(ask(warehouse, name, **parameters).to_pylist()), {})
 
 
-def since_versions(warehouse: Warehouse, loss_goal: str | None) -> tuple[str, list[dict[str, Any]]]:
+def since_versions(
+    warehouse: Warehouse, loss_goal: str | None, campaigns: Sequence[str] = ()
+) -> tuple[str, list[dict[str, Any]]]:
     """Return the newest version and the one before it, and the set-ups of both, compared; none without two versions."""
-    if not (known := row(warehouse, "versions_known", loss_goal=loss_goal)):
+    asked = {"loss_goal": loss_goal, "campaigns": [*campaigns]}
+    if not (known := row(warehouse, "versions_known", **asked)):
         return "", []
-    pairs = verdicts(warehouse, "versions_pairs", **known, loss_goal=loss_goal)
+    pairs = verdicts(warehouse, "versions_pairs", **known, **asked)
     return known["title"], [pair | {"version": known["version"]} for pair in pairs.to_pylist()]
 
 

@@ -53,6 +53,7 @@ select
     pairs.treatment_configuration_id as configuration_id,
     pairs.baseline_configuration_id as reference_id,
     pairs.fairness,
+    pairs.fairness = 'unknown' and pairs.campaign <> pairs.baseline_campaign as may_differ_in_machine,
     pairs.worst_differences,
     pairs.is_in_turn,
     pairs.series_variation,

@@ -11,6 +11,7 @@ latest as (
     where
         product = $product
         and loss_goal = coalesce($loss_goal, usual_goal)
+        and (len($campaigns) = 0 or list_contains($campaigns, campaign))
     group by series_id, product_version
 
 )

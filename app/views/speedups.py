@@ -76,7 +76,7 @@ def _found(identity: Identity, factor: str) -> tuple[pa.Table, pd.DataFrame, lis
     with query_log.recorded() as asked:
         found = queries.ask(widgets.open_warehouse(), "ratio_pairs_ratios", factor=factor)
     named = ["origin", "campaign", "ratio", "ratio_qualifier", "ci_low", "ci_high", "verdict", "is_newest"]
-    return found, view_tables.bounded(found.select(named).to_pandas()), list(asked)
+    return found, view_tables.bounded(found.select([*named, "may_differ_in_machine"]).to_pandas()), list(asked)
 
 
 @st.cache_resource(max_entries=_MOST_REMEMBERED, show_spinner=False)  # nobody changes a chart that is drawn
@@ -128,8 +128,11 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
 def _effect(pairs: pd.DataFrame, factor: str) -> str:
     """Return what a factor gains or costs, over the measured pairs if there are any."""
     own = pairs[pairs["origin"] == "measured"]
-    said = headlines.effect(pairs if own.empty else own, wording.SUBJECTS[factor])
-    return f"{said} (published figures only)" if own.empty else said
+    sure = own[~own["may_differ_in_machine"]]
+    said = headlines.effect(next(filter(len, (sure, own)), pairs), wording.SUBJECTS[factor])
+    if own.empty:
+        return f"{said} (published figures only)"
+    return f"{said}, unless the machines differ" if sure.empty else said
 
 
 def _scaling(warehouse: Warehouse) -> None:

@@ -122,6 +122,8 @@ described as (
         configurations.first_started_at,
         configurations.last_started_at,
         configurations.is_newest,
+        configurations.started_on,
+        configurations.campaign_batch,
         series.series_campaigns,
         series.series_variation
     from capacities

@@ -30,7 +30,8 @@ peers as (
         *,
         configuration_id || ' ' || loss_goal as capacity_key,
         {{ surrogate_key('comparable_key, protocol, backend, threading, threads, ha_mode') }} as kind_key,
-        coalesce(first_started_at, cast('1970-01-01 00:00:00' as timestamp)) as measured_at
+        coalesce(first_started_at, cast(started_on as timestamp), cast('1970-01-01 00:00:00' as timestamp))
+            as measured_at
     from limits
 
 ),
@@ -173,6 +174,7 @@ nearest_pairs as (
                 (baseline.campaign = treatment.campaign) desc,
                 abs({{ seconds_between('baseline.measured_at', 'treatment.measured_at') }}),
                 (baseline.backend_version is not distinct from treatment.backend_version) desc,
+                baseline.campaign_batch desc nulls last,
                 baseline.configuration_id
         ) = 1
 

@@ -18,6 +18,12 @@ run_capacity as (
 
 ),
 
+campaigns as (
+
+    select * from {{ ref('stg_campaigns') }}
+
+),
+
 goals_of_runs as (
 
     select
@@ -104,9 +110,12 @@ combined as (
 undated as (
 
     select
-        *,
-        {{ undated('unnamed_folder') }} as undated_folder
+        combined.*,
+        campaigns.started_on,
+        campaigns.batch as campaign_batch,
+        {{ undated('combined.unnamed_folder') }} as undated_folder
     from combined
+    left join campaigns on combined.campaign = campaigns.campaign
 
 ),
 
@@ -123,7 +132,10 @@ with_newest as (
     window
         newest_first as (
             partition by {{ set_up_columns() }}
-            order by last_started_at desc nulls last, campaign desc
+            -- many generators print no times: then the campaign gives the day, or else the last to come is the newest
+            order by
+                coalesce(last_started_at, cast(started_on as timestamp)) desc nulls last,
+                campaign_batch desc nulls last, campaign desc
         ),
         newest_night_first as (
             partition by

@@ -47,7 +47,8 @@ rated_runs as (
             cast(round(hosts.memory_bytes / 1073741824) as bigint) || ' GiB',
             left(runs.host_id, 6)
         ) as machine,
-        coalesce(runs.started_at, cast(campaigns.started_on as timestamp)) as known_time
+        coalesce(runs.started_at, cast(campaigns.started_on as timestamp)) as known_time,
+        campaigns.batch as campaign_batch
     from runs
     inner join run_capacity on runs.run_id = run_capacity.run_id
     left join hosts on runs.host_id = hosts.host_id
@@ -89,10 +90,10 @@ placed as (
     from points
     window in_time as (
         partition by series_id
-        -- without times a date in names, then the version tells the order: 9.9 is before 9.10
+        -- without times the date in names, then the version (9.9 is before 9.10), then which campaign came first
         order by
             known_time nulls first, named_time nulls first, {{ version_order('product_version') }},
-            campaign, unnamed_folder, configuration_id, repetition nulls first, run_id
+            campaign_batch nulls first, campaign, unnamed_folder, configuration_id, repetition nulls first, run_id
     )
 
 ),
@@ -132,7 +133,7 @@ with_changes as (
 select
     {{ all_but(
         'with_changes',
-        'is_disturbed, known_time, named_time, first_path, backend_version, tool_version, unnamed_folder, undated_folder, options, repetition, '
+        'is_disturbed, known_time, campaign_batch, named_time, first_path, backend_version, tool_version, unnamed_folder, undated_folder, options, repetition, '
         ~ 'drop_time_s, host_id, server_config_id, ended_at, trials, steps, lowest_offered_rate, highest_offered_rate, '
         ~ 'highest_achieved_rate, shortest_period_s, usual_period_s, requests, method, kernel, machine, version_before, machine_before, '
         ~ 'kernel_before, server_config_before, backend_version_before, queue_before, tool_version_before, '

@@ -128,7 +128,16 @@ select
     capacity_pairs.verdict,
     {{ is_in_turn('treatment', 'baseline') }} as is_in_turn,
     capacity_pairs.series_variation,
-    coalesce(summarised.grade, 'same') as fairness,
+    case
+        -- nothing says that two campaigns were measured on one machine
+        when
+            treatment.campaign <> baseline.campaign
+            and treatment.testbed is null and baseline.testbed is null
+            and array_contains(silent_aspects.unstated_aspects, 'hardware')
+            and coalesce(summarised.grade, 'same') <> 'unfair'
+            then 'unknown'
+        else coalesce(summarised.grade, 'same')
+    end as fairness,
     coalesce(summarised.differences, 0) as differences,
     coalesce(summarised.unfair_differences, 0) as unfair_differences,
     coalesce(summarised.unknown_differences, 0) as unknown_differences,
