@@ -1,4 +1,4 @@
-"""The command line. Each command hands over to the module that does the work."""
+"""Command line, whose commands call the modules that do the work."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 class _Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
-        """Call a command; say what Ctrl-C leaves, as typer says nothing."""
+        """Call a command; on Ctrl-C, print a message, which typer does not."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -104,7 +104,7 @@ def ingest(
         str | None, Option(help="Name of the campaign, for folders without a campaign.yaml.", metavar="NAME")
     ] = None,
     dry_run: Annotated[
-        bool, Option("--dry-run", help="Store nothing; show what would result: configurations, runs, rates, files.")
+        bool, Option("--dry-run", help="Store nothing; show the resulting configurations, runs, rates and files.")
     ] = False,
     list_ignored: Annotated[
         bool, Option("--list-ignored", help="Also list the files that a rule skipped, with the rule.")
@@ -112,7 +112,7 @@ def ingest(
 ) -> None:
     """Read raw files into the lake, as one batch.
 
-    Files are recognised by their content. What they do not say comes from the Kea configuration, a JSON sidecar, the
+    Files are recognised by their content. Facts that they lack come from the Kea configuration, a JSON sidecar, the
     path, and campaign.yaml. Unchanged files are skipped; unusable files are listed with the reason. Tar and zip
     archives are read as folders.
 
@@ -127,7 +127,7 @@ def ingest(
 def begin(
     context: Context, folder: Annotated[Path, Argument(exists=True, file_okay=False, help="Folder with results.")]
 ) -> None:
-    """Write a campaign.yaml for a folder of results, with what was found and the most common keys as comments.
+    """Write a campaign.yaml for a folder of results, with the facts found and the most common keys as comments.
 
     An existing campaign.yaml is not changed.
 
@@ -203,10 +203,10 @@ def rename(
 
 @app.command()
 def reparse(context: Context) -> None:
-    """Read all stored raw files again with the current readers, and say what changes.
+    """Read all stored raw files again with the current readers, and show what changes.
 
-    After an update with a better reader, this improves old results, too: the changed files become a batch that replaces
-    the old rows. If nothing changes, nothing is written. Build afterwards.
+    After an update with a better reader, this improves old results, too: files with other rows become a batch that
+    replaces the old rows. If nothing changes, nothing is written. Build afterwards.
     """
     from dropline.ingest.reparsing import reparse as read_again
 
@@ -234,7 +234,7 @@ def watch(
 ) -> None:
     """Watch a folder while you measure: ingest and publish each new result. Stop with Ctrl-C.
 
-    Each time it prints a line with the affected capacities. Because it stays loaded, it publishes a new run within two
+    Each publication prints a line with the affected capacities. As everything stays loaded, it takes less than two
     seconds. A file that is still being written is read again when it grows.
 
     For example: dropline watch results/2026-11/
@@ -292,11 +292,11 @@ def verify(
         bool, Option("--set-aside", help="Exclude damaged batches, so that everything else works again.")
     ] = False,
 ) -> None:
-    """Read everything in the home and report whatever is damaged or missing.
+    """Read everything in the home and report damaged or missing data.
 
     Compares each file of the lake with the size and SHA-256 in the log, each stored raw file with its own SHA-256, rows
-    with the files they come from, and the published warehouse with the lake. Prints each fault with its file and what
-    to do; exit code 1 if there is one. Ingests and builds can run meanwhile.
+    with the files they come from, and the published warehouse with the lake. Prints each fault with its file and its
+    remedy; exit code 1 if there is one. Ingests and builds can run meanwhile.
 
     For example, on a backup: dropline --home /mnt/backup verify
     """
@@ -320,7 +320,7 @@ def verify(
 def compact(
     context: Context,
     purge: Annotated[
-        bool, Option("--purge", help="Also delete forgotten data for good. You cannot undo this.")
+        bool, Option("--purge", help="Also delete forgotten data permanently. You cannot undo this.")
     ] = False,
 ) -> None:
     """Merge small batches of the lake into large ones, so that it stays fast after thousands of ingests.
@@ -371,15 +371,15 @@ def export(
     from dropline.app.warehouse import Identity
     from dropline.ingest.unpack import unpack
 
-    warehouse = Identity.of(context.obj.warehouse).path  # or says what to type
+    warehouse = Identity.of(context.obj.warehouse).path  # its error names the commands to type
     with appearing(folder) as made:
         with _bar("Writing tables") as progress:
             rows = dump(warehouse, made, form, raw=raw, progress=progress)
-        said = f"{len(rows)} tables, {sum(rows.values()):,} rows"
+        written = f"{len(rows)} tables, {sum(rows.values()):,} rows"
         if raw:
             with _bar("Writing raw files") as progress:
-                said += f", {unpack(_lake(context), made, progress=progress)} raw files"
-    typer.echo(f"{folder}: {said}")
+                written += f", {unpack(_lake(context), made, progress=progress)} raw files"
+    typer.echo(f"{folder}: {written}")
 
 
 @app.command("app")
@@ -513,7 +513,7 @@ def publish(
 
 
 class _Calculator(TyperCommand):
-    """`needs`, with an option for each input of the calculator, which only this command loads."""
+    """`needs` command, with an option for each input of the calculator, which is loaded for this command only."""
 
     def get_params(self, ctx: Any) -> Any:
         from dropline.app.planner import PARAMETERS, written
@@ -523,7 +523,7 @@ class _Calculator(TyperCommand):
         inputs = [
             TyperOption(
                 param_decls=[each.name, f"--{each.option}"],
-                type_descriptor=preset.type_descriptor,  # also a text
+                type_descriptor=preset.type_descriptor,  # of another option with a text
                 help=f"{each.full_label}: {each.help}",
                 show_default=written(each.name, each.default),
             )
@@ -543,11 +543,11 @@ def needs(
     context: Context,
     preset: Annotated[str | None, Option(help="Inputs to start from; `list` lists the presets.")] = None,
     capacity: Annotated[
-        str | None, Option(help="Measured LPS to use in the simulation.", show_default="what is needed")
+        str | None, Option(help="Measured LPS to use in the simulation.", show_default="the need")
     ] = None,
     like: Annotated[
         str | None,
-        Option(help="Simulate this measured configuration: its capacity, and what it answers when overloaded."),
+        Option(help="Simulate this measured configuration: its capacity, and how much it answers when overloaded."),
     ] = None,
     form: Annotated[Literal["text", "markdown", "csv", "json"], FORMAT] = "text",
 ) -> None:
@@ -567,8 +567,8 @@ def needs(
         typer.echo("\n".join(f"{name:18}{each.title}. {each.source}" for name, each in planner.PRESETS.items()))
         return
     try:
-        said = context.meta["inputs"].items()
-        given = {name: planner.parsed(name, text) for name, text in said if text is not None}
+        texts = context.meta["inputs"].items()
+        given = {name: planner.parsed(name, text) for name, text in texts if text is not None}
         known, inputs = planner.opened(context.obj.warehouse), planner.complete(given, preset)
         setup = planner.measured_like(known, inputs, like) if like is not None else None
         measured_lps = None if capacity is None else planner.parsed_capacity(capacity)
@@ -619,7 +619,7 @@ def measure(
                 show(seen)
 
         try:
-            outcome = find(asked, plan, target, lambda said: typer.echo(said, err=True), see)
+            outcome = find(asked, plan, target, lambda text: typer.echo(text, err=True), see)
         except KeyboardInterrupt:
             _fail("stopped; run the same command again to continue", 130)
     typer.echo(outcome.text())
@@ -631,7 +631,7 @@ def measure(
 
 @app.command()
 def doctor(plan: Annotated[Path, Argument(exists=True, dir_okay=False, help="A plan.yaml.")]) -> None:
-    """Check a plan and its machines for anything that would distort the figures, and how.
+    """Check a plan and its machines for anything that would distort the figures.
 
     Checks where generator and server run, pinning, Kea's pools and leases, the CPU governor, socket buffers, the clock
     and other load. Exit code 1 if it finds something. `measure` writes the same findings into the campaign.
@@ -652,7 +652,7 @@ def gate(
     baseline: Annotated[str, Option(help="The version or campaign to compare with.")],
     fail_if: Annotated[str, Option(help="The drop that fails the gate.", metavar="CONDITION")] = "slower by 3 %",
     candidate: Annotated[
-        str | None, Option(help="The version or campaign to judge.", show_default="what was measured last")
+        str | None, Option(help="The version or campaign to judge.", show_default="the last one measured")
     ] = None,
     goal: Annotated[
         str | None,
@@ -668,8 +668,8 @@ def gate(
 ) -> None:
     """Fail a release that is slower: compare every configuration with the same one of a baseline, in Markdown.
 
-    Exit code 0: a drop that large is ruled out. 1: something is slower, and not by chance. 2: the runs do not decide;
-    the output says how many more you need. Also 2: nothing was judged; the message says what is wrong or missing.
+    Exit code 0: a drop that large is ruled out. 1: something is slower, and not by chance. 2: the runs are inconclusive
+    (the output says how many more you need), or nothing was judged (the message says what is wrong or missing).
 
     For example: dropline gate --baseline 2.7.4 --fail-if "slower by 3 %" --junit gate.xml
     """
@@ -697,7 +697,7 @@ def gate(
 def status(context: Context) -> None:
     """Show what is in the home: batches, campaigns, the last build, findings.
 
-    Also says whether the warehouse is behind the lake, that is, whether you need to `build`.
+    Also shows whether the warehouse is behind the lake, that is, whether you need to `build`.
     """
     from dropline.app.status import describe
 
@@ -737,7 +737,7 @@ def _preview(home: Home, paths: list[Path], *, campaign: str | None = None) -> S
 
 @contextmanager
 def _bar(label: str) -> Iterator[Callable[[int, int], None]]:
-    """Show how far it is; yields the function that takes (done, total)."""
+    """Show a progress bar; yield the function that updates it with (done, total)."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

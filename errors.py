@@ -1,5 +1,5 @@
-"""Errors that users can act on: one class hierarchy, caught once by the command line."""
+"""Base class of the errors that users can act on; the command line catches it."""
 
 
 class DroplineError(Exception):
-    """An expected failure; the text says what was wrong, where, and what to do."""
+    """An expected failure; the message says what is wrong, where, and what to do."""

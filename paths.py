@@ -19,14 +19,14 @@ _S3: Final = re.compile(r"s3:/{1,2}([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:/[\w.=+
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The folder that holds all data; nothing is written outside it."""
+    """A folder that holds all data; nothing is written outside it."""
 
     root: Path  # the folder
     address: str | None = None  # the bucket whose lake the folder mirrors, `s3://bucket/prefix`; see ingest/bucket.py
 
     @classmethod
     def chosen(cls, root: Path | str | None = None) -> Self:
-        """Return the home named by `root`, else by DROPLINE_HOME, else ./data; raises DroplineError."""
+        """Return the home that `root` names, else DROPLINE_HOME, else ./data; raise DroplineError if it is invalid."""
         named = str(root or os.environ.get("DROPLINE_HOME") or "data")
         if not named.startswith("s3:/"):
             root = Path(named).expanduser().absolute()
@@ -35,7 +35,7 @@ class Home:
             return cls(root)
         match = _S3.fullmatch(named)
         if not match or {".", ".."} & set(match[2].split("/")):
-            # Do not repeat the address: people put their keys there.
+            # Do not print the address: people put their keys into it.
             raise DroplineError(
                 "the address of a shared home is s3://bucket/folder, of letters, digits and any of . _ = + -; "
                 "keys come from the environment or a profile, never from the address"

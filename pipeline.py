@@ -1,4 +1,4 @@
-"""From the lake to the published warehouse: gate, dbt build into a new file below `<home>/build`, gate, one rename."""
+"""Build of the warehouse: gate of the lake, dbt into a new file in `<home>/build`, gate of that, one rename."""
 
 import hashlib
 import time
@@ -34,18 +34,18 @@ _MAKES_TABLES: Final = frozenset({".sql", ".yml", ".csv", ".py"})
 
 _ADVICE: Final = {
     "lake": "Repair or remove these files and ingest them again.",
-    "warehouse": "The models contradict themselves: report this with the rows above.",
+    "warehouse": "The models contradict each other: please report this with the rows above.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """The result of a build."""
+    """Result of a build."""
 
     warehouse: Path  # the published file
     seconds: dict[str, float]  # how long each phase took: checksums, lake gate, models, marts gate, publish
     tables: dict[str, int]  # the number of rows of every table
-    measured: int  # the number of measured configurations; the others are published ones
+    measured: int  # the number of measured configurations; the others were published
     findings: dict[str, int]  # rows of quality_findings by severity, without those about published figures
 
     def text(self) -> str:
@@ -62,7 +62,7 @@ class BuildReport:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """The gate's results for the lake and for the published warehouse (None: there is none yet)."""
+    """The gate's results for the lake and for the published warehouse (None if there is none yet)."""
 
     lake: tuple[Finding, ...]
     marts: tuple[Finding, ...] | None
@@ -83,7 +83,7 @@ class CheckReport:
 
 
 def is_current(home: Home) -> bool:
-    """Return whether the published warehouse holds all batches of the lake and was built by exactly these models."""
+    """Return whether the published warehouse holds all batches of the lake and was built by the current models."""
     if not home.warehouse.exists():
         return False
     try:
@@ -95,10 +95,10 @@ def is_current(home: Home) -> bool:
 
 
 def build(home: Home, *, progress: Progress = unseen) -> BuildReport:
-    """Build the warehouse of `home` and publish it by one rename; a second build waits.
+    """Build the warehouse of `home` and publish it by one rename; a concurrent build waits.
 
-    Raises DroplineError, and leaves the old warehouse, if a critical expectation, a seed, a model or a test failed, or
-    a file cannot be read or written.
+    Raise DroplineError, and keep the old warehouse, if a critical expectation, a seed, a model or a test fails, or a
+    file cannot be read or written.
     """
     with publication.alone(home, progress), Lake(home.lake).reading():
         work = _places(home)
@@ -113,7 +113,7 @@ def build(home: Home, *, progress: Progress = unseen) -> BuildReport:
 
 
 def check(home: Home, *, progress: Progress = unseen) -> CheckReport:
-    """Check lake and published warehouse against all expectations, without a build; raise if they are unreadable."""
+    """Check the lake and the published warehouse against all expectations; raise if one of them is unreadable."""
     from dropline.expectations import validation
 
     places = home.lake, home.quality
@@ -212,7 +212,7 @@ def _project_sha256() -> str:
 
 
 def _finish(database: Path, findings: Sequence[Finding]) -> tuple[dict[str, int], int, dict[str, int]]:
-    """Write the gate's findings into the marts; return tables, measured and findings of the report."""
+    """Write the gate's findings into the marts; return `tables`, `measured` and `findings` of the report."""
     with duckdb.connect(str(database)) as connection:
         mark(connection, findings)
         names = connection.execute("select table_name from duckdb_tables() order by all").fetchall()

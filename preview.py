@@ -23,7 +23,7 @@ from dropline.progress import Progress, unseen
 def preview(
     paths: Iterable[Path], home: Home, *, campaign: str | None = None, progress: Progress = unseen
 ) -> tuple[Summary, pa.Table]:
-    """Return the summary of an ingest and one row per configuration, from a temporary lake; only read from `home`.
+    """Return the summary of an ingest and one row per configuration, using a temporary lake; `home` is only read.
 
     Raises DroplineError if a model fails, and the errors of `ingest`.
     """

@@ -1,4 +1,4 @@
-"""Progress of long work, as numbers of what is done and of all."""
+"""Progress of long work: how much of how much is done."""
 
 from collections.abc import Callable
 

@@ -1,7 +1,7 @@
-"""The published warehouse and its predecessors; files appear and disappear by one rename.
+"""Published warehouse and its predecessors, each replaced by one rename.
 
 The published one is <home>/warehouse.duckdb, an earlier one <home>/earlier/0007-<time>.duckdb; build.lock is held
-during publication. A reader keeps its open file while another is published.
+during publication. Readers keep the file that they have opened.
 """
 
 import fcntl
@@ -37,13 +37,13 @@ class Publication(NamedTuple):
 
     @property
     def made_at(self) -> datetime:
-        """When the file was written, UTC."""
+        """Time when the file was written, in UTC."""
         return datetime.fromtimestamp(self.file.stat().st_mtime, UTC)
 
 
 @contextmanager
 def alone(home: Home, say: Callable[[str], None]) -> Iterator[None]:
-    """Hold the home's publication lock; others wait, and `say` so."""
+    """Hold the home's publication lock; call `say` if that must wait for another process."""
     home.root.mkdir(parents=True, exist_ok=True)
     with (home.root / "build.lock").open("w") as lock:
         try:
@@ -57,7 +57,7 @@ def alone(home: Home, say: Callable[[str], None]) -> Iterator[None]:
 def publish(built: Path, home: Home, keep: int = KEPT) -> None:
     """Replace the warehouse by the file `built`, and keep the last `keep` publications before it.
 
-    The caller must hold `alone`. If killed at any time, the warehouse is the old file or the new one.
+    The caller must hold `alone`. If it is killed at any time, the warehouse is the old or the new file.
     """
     fsync(built)
     _put_aside(home)
@@ -68,14 +68,14 @@ def publish(built: Path, home: Home, keep: int = KEPT) -> None:
 
 
 def earlier(home: Home) -> list[Publication]:
-    """Return the publications that `rollback` can restore, oldest first; without the present one."""
+    """Return the publications that `rollback` can restore, oldest first, without the current one."""
     return [publication for publication in _all(home) if not _is_current(publication, home)]
 
 
 def rollback(home: Home, name: str | None = None, *, progress: Callable[[str], None] = unseen) -> Publication:
-    """Publish an earlier warehouse again: `name`, or the one before the current one; raise DroplineError if none.
+    """Publish an earlier warehouse again, by default the one before the current; raise DroplineError if there is none.
 
-    The current one is kept among the earlier ones, so you can undo a rollback.
+    The current one is kept as an earlier one, so that a rollback can be undone.
     """
     with alone(home, progress):
         kept = earlier(home)
@@ -109,7 +109,7 @@ def _is_current(publication: Publication, home: Home) -> bool:
 
 
 def _put_aside(home: Home) -> None:
-    """Hard-link the present warehouse under a second name, which outlives its replacement."""
+    """Hard-link the current warehouse to a second name, which survives its replacement."""
     kept = _all(home)
     if not home.warehouse.exists() or any(_is_current(publication, home) for publication in kept):
         return

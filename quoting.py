@@ -1,6 +1,6 @@
-"""Quote SQL literals where parameters are not allowed: ATTACH, CREATE VIEW, and queries to paste."""
+"""SQL literals for places where parameters are not allowed: ATTACH, CREATE VIEW, and queries to paste."""
 
 
 def quoted(text: object) -> str:
-    """Return a text or a path as an SQL literal."""
+    """Return a text or path as an SQL literal."""
     return "'" + str(text).replace("'", "''") + "'"

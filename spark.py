@@ -1,4 +1,4 @@
-"""dbt on Apache Spark: `python spark.py build` runs `dbt build --target spark`, and so for dbt's other commands.
+"""dbt on Apache Spark: `python spark.py build` runs `dbt build --target spark`; other dbt commands work likewise.
 
 dbt-spark runs Python models on Databricks only. This module runs them in a Spark session of this process, which ends
 with dbt.
@@ -24,14 +24,14 @@ IMPORTED: Final = ("__init__.py", "inference/*.py")  # imported by the Python mo
 
 
 class SessionModel(PythonJobHelper):  # type: ignore[misc]
-    """Run the code of a model in this process, with its Spark operations on the executors."""
+    """Runner of a Python model: its code in this process, its Spark operations on the executors."""
 
     def __init__(self, parsed_model: dict[str, Any], credentials: object, *, package: str) -> None:
         self._name = parsed_model["name"]
         self._package = package
 
     def submit(self, compiled_code: str) -> None:
-        """Run the code that dbt compiled from the model, which also writes the table."""
+        """Run the code that dbt compiled from the model; it also writes the table."""
         session = SparkSession.builder.getOrCreate()
         session.sparkContext.addPyFile(self._package)
         exec(compile(compiled_code, self._name, "exec"), {"__name__": self._name, "spark": session})  # noqa: S102 - ours
@@ -53,13 +53,13 @@ def run(arguments: Sequence[str]) -> bool:
             return bool(dbtRunner().invoke([*arguments, "--target", "spark"]).success)
         finally:
             if context := SparkContext._active_spark_context:
-                executors = int(context._jsc.sc().getExecutorMemoryStatus().size()) - 1  # it includes the driver
+                executors = int(context._jsc.sc().getExecutorMemoryStatus().size()) - 1  # the driver counts, too
                 print(f"Spark {context.version}, {context.master}: {executors} executors", file=sys.stderr)
                 context.stop()
 
 
 def _package(archive: Path) -> str:
-    """Write the modules that the executors import to an archive."""
+    """Write an archive of the modules that the executors import."""
     with ZipFile(archive, "w") as written:
         for file in (file for pattern in IMPORTED for file in PROJECT.glob(pattern)):
             written.write(file, Path("dropline", file.relative_to(PROJECT)))

@@ -1,4 +1,4 @@
-"""Run all seeds, models and tests in a fresh database: as compiled, or by dbt, which explains failures."""
+"""Run of all seeds, models and tests in a fresh database: as compiled SQL, or by dbt, which explains failures."""
 
 import os
 import signal
@@ -21,7 +21,7 @@ _FAILED: Final = frozenset({"error", "fail", "runtime error", "partial success"}
 class Places(NamedTuple):
     """Paths that the models read and write; the project's profile takes them from environment variables."""
 
-    lake: Path  # laid out for the models; kept until the next build, for Spark
+    lake: Path  # in the layout that the models read; kept until the next build, for Spark
     quality: Path
     database: Path
     scratch: Path  # the models' intermediate tables
@@ -45,12 +45,12 @@ class Places(NamedTuple):
 
 
 def run(project: Path, places: Places, *, shown_rows: int, up_to: str | None = None) -> list[str]:
-    """Run everything in `project` except unit tests, which need no data; return the failures, with a test's rows.
+    """Run everything in `project` except unit tests, which need no data; return the failures with the failing rows.
 
-    dbt itself runs if the project or the lake differs from the compiled one, and after a failure. `up_to` names a
-    model: build only that model and its ancestors, without tests. Raises KeyboardInterrupt, a failure to dbt.
+    dbt itself runs if the project or the lake differs from the compiled one, and after a failure. If `up_to` names a
+    model, build only that model and its ancestors, without tests. Raise KeyboardInterrupt, to dbt a mere failure.
     """
-    with _environment(places.environment()), _telling_of_interrupts() as interrupted:
+    with _environment(places.environment()), _noting_interrupts() as interrupted:
         if compiled.play(project, places, up_to):
             return []
         if not interrupted():
@@ -82,7 +82,7 @@ def _run_dbt(project: Path, places: Places, shown_rows: int, up_to: str | None) 
     try:
         outcome = dbtRunner(callbacks=[note]).invoke(arguments)
     finally:
-        # dbt would keep the file open until the process ends.
+        # Otherwise dbt would keep the file open until the process ends.
         DuckDBConnectionManager.close_all_connections()
     results = getattr(outcome.result, "results", None) or []
     failed = [result for result in results if result.status in _FAILED]
@@ -94,21 +94,21 @@ def _run_dbt(project: Path, places: Places, shown_rows: int, up_to: str | None) 
 
 
 @contextmanager
-def _telling_of_interrupts() -> Iterator[Callable[[], bool]]:
-    """Yield a function that returns whether Ctrl-C was typed; only the main thread may handle signals."""
-    came: list[int] = []
+def _noting_interrupts() -> Iterator[Callable[[], bool]]:
+    """Yield a function that returns whether Ctrl-C was typed; only the main thread can know."""
+    caught: list[int] = []
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield lambda: False
         return
 
     def note(number: int, frame: FrameType | None) -> None:
-        came.append(number)
+        caught.append(number)
         signal.default_int_handler(number, frame)
 
     before = signal.signal(signal.SIGINT, note)
     try:
-        yield lambda: bool(came)
+        yield lambda: bool(caught)
     finally:
         signal.signal(signal.SIGINT, before)
 

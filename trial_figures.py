@@ -1,4 +1,4 @@
-"""Figures of the trials of one file, computed by the models that a build executes."""
+"""Figures of the trials of one file, computed by the same models as in a build."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _COLUMNS: Final = (
     "trial_id, computed_rate as achieved_rate, send_rate, loss_worst_exchange, loss_packet, loss_lease, error_ratio, "
     "is_generator_limited, is_unsustained"
 )
-_READ_FROM: Final = ("trials", "exchanges", "observations", "raw_files")  # of the lake
+_READ_FROM: Final = ("trials", "exchanges", "observations", "raw_files")  # tables of the lake
 _COMPILED: Final = Path(__file__).parent / "compiled.json"
 _READ: Final = re.compile(r"read_parquet\('@lake@/(\w+)/[^)]*\)")
 _TABLE: Final = re.compile(r'"(?:scratch|next)"\."main"\.("\w+")')
-_CREATED: Final = re.compile(  # a table, a view, or a table with a contract, which is filled by a second statement
+_CREATED: Final = re.compile(  # a view, a table, or a table with a contract, which a second statement fills
     r'create\s+(?:table|view)\s+"\w+"\."main"\."(\w+)__dbt_tmp"'
     r"(?:\s+as\s+|.*?;\s+insert into[^()]*\([^()]*\)\s*)(\(.*\))",
     re.DOTALL,
@@ -39,10 +39,10 @@ _LIMITS: Final[dict[str, Any]] = {"memory_limit": "384MB", "threads": "1", "temp
 
 
 def compute(outcome: Outcome | None, trial_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return the figures of some trials of a file by trial_id: rates per second, ratios of 0 to 1, and marks.
+    """Return the figures of trials of a file by trial_id: rates per second, ratios from 0 to 1, and flags.
 
-    Files with counters beside it, which correct dnsblast's figures, are not known here, but what a sidecar says is.
-    None prepares for the first file.
+    Sidecars are taken into account, but not other files with counters, which correct dnsblast's figures. An `outcome`
+    of None only prepares for the first file.
     """
     from dropline.ingest.rows import tables
 
@@ -63,7 +63,7 @@ def compute(outcome: Outcome | None, trial_ids: Sequence[str]) -> dict[str, dict
 
 @cache
 def _database() -> duckdb.DuckDBPyConnection:
-    """Return an empty lake with the prepared statement `figures`: planning takes longer than few rows."""
+    """Return an empty lake with the prepared statement `figures`, as planning takes longer than running it."""
     import duckdb
 
     database = duckdb.connect(config=_LIMITS)
@@ -76,7 +76,7 @@ def _database() -> duckdb.DuckDBPyConnection:
 
 
 def _query() -> str:
-    """Return the models as one query over the tables of a lake, each as a CTE behind those that it refers to."""
+    """Return the models as one query over the tables of a lake: a CTE for each, after those that it refers to."""
     leading: list[str] = []
     wanted = {f"model.dropline.{_MODEL}"}
     for name, parents, statements, _ in reversed(json.loads(_COMPILED.read_bytes())["nodes"]):

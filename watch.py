@@ -21,9 +21,9 @@ _SHOWN_FIGURES: Final = 3
 
 
 def watch(home: Home, folder: Path, settle_s: float) -> Iterator[str]:
-    """Watch a folder forever; yield a line for each publication, each refusal and each failure.
+    """Watch a folder forever; yield a line for each publication, rejected file and failure.
 
-    Retry failures when the folder changes. Interrupts at any time leave complete batches and a complete warehouse.
+    A failure is retried when the folder changes. Interrupts at any time leave complete batches and warehouses.
     """
     reported: set[str] = set()
     for _ in changes(folder, settle_s):
@@ -54,7 +54,7 @@ def changes(folder: Path, settle_s: float, look_s: float = LOOK_S) -> Iterator[N
     while True:
         began = time.perf_counter()
         seen = _state(folder)
-        # Do not scan a folder of a hundred thousand files all the time.
+        # Do not scan a folder of a hundred thousand files continuously.
         pause_s = max(look_s, 4 * (time.perf_counter() - began))
         time.sleep(pause_s if seen == handled else settle_s)
         if seen != handled and _state(folder) == seen:
@@ -63,7 +63,7 @@ def changes(folder: Path, settle_s: float, look_s: float = LOOK_S) -> Iterator[N
 
 
 def _state(folder: Path) -> dict[Path, tuple[int, int]]:
-    """Return size and time of each file that has begun and does not disappear during the scan."""
+    """Return size and time of each file that is not empty and does not disappear during the scan."""
     state = {}
     for file in folder.rglob("*"):
         with suppress(OSError):

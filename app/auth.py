@@ -1,6 +1,6 @@
-"""Sign-in and roles: the operator's configuration, the claims of an identity, and the page that asks for both.
+"""Sign-in and roles: the operator's configuration, the claims of an identity, and the page that refuses visitors.
 
-OpenID Connect Core 1.0 defines the claims (2: exp; 5.1: email, email_verified). Streamlit does the rest (`st.login`).
+OpenID Connect Core 1.0 defines the claims (2: exp; 5.1: email, email_verified). Streamlit signs users in (`st.login`).
 """
 
 import os
@@ -35,7 +35,7 @@ ENVIRONMENT: Final = {
     "DROPLINE_ROLE_CLAIM": ("access", "claim"),
     "DROPLINE_ASK": ("access", "ask"),
 }
-_OTHERS: Final = stat.S_IRWXO | stat.S_IWGRP  # only the owner and, in a container, the group may read a secret
+_OTHERS: Final = stat.S_IRWXO | stat.S_IWGRP  # the group may read a secret, as containers need that
 _COOKIE_BYTES: Final = 32
 _LOWER: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
 _STRICT: Final = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -50,7 +50,7 @@ class Expired(NotAdmitted):
 
 
 class Person(NamedTuple):
-    """A visitor of the dashboard; the identity expires at `until` (s since 1970)."""
+    """A visitor of the dashboard, whose identity expires at `until` (s since 1970)."""
 
     email: str
     role: Role
@@ -66,7 +66,7 @@ def is_loopback(host: str | None) -> bool:
 
 
 def _folded(name: str) -> str:
-    """Return an address with its ASCII letters in lower case; `str.lower` would turn the Kelvin sign into k."""
+    """Return an address with ASCII letters in lower case; `str.lower` would also turn the Kelvin sign into k."""
     return name.translate(_LOWER) if "@" in name else name
 
 
@@ -158,7 +158,7 @@ class SignIn(BaseModel):
 
 
 def _marks(email: str, values: set[str]) -> set[str]:
-    """Return the entries that admit a person to viewers or editors; a claim's value never counts as an address."""
+    """Return the entries of viewers or editors that match a person; a claim's value never counts as an address."""
     return {email, "@" + email.rpartition("@")[2]} | {value for value in values if "@" not in value}
 
 
@@ -192,9 +192,9 @@ def configured(home: Home) -> SignIn | None:
         # report a misspelt key first: it also causes the error about a missing key
         first = min(error.errors(include_input=False), key=lambda each: each["type"] != "extra_forbidden")
         section, *keys = map(str, first["loc"])
-        said = first["msg"].removeprefix("Value error, ")
+        reason = first["msg"].removeprefix("Value error, ")
         raise DroplineError(
-            f"{file}: {' '.join([f'[{section}]', *keys])}: {said}. See docs/how-to/sign-in.md."
+            f"{file}: {' '.join([f'[{section}]', *keys])}: {reason}. See docs/how-to/sign-in.md."
         ) from None  # pydantic's message includes the value, which may be a secret
 
 
@@ -205,7 +205,7 @@ def _read(file: Path) -> dict[str, dict[str, Any]]:
         found = tomllib.loads(file.read_text("utf-8"))
     except OSError as error:
         raise DroplineError(
-            f"{file} cannot be read ({error.strerror}). Name the file of secrets with {FILE}, or unset it."
+            f"{file} cannot be read ({error.strerror}). Set {FILE} to the file of secrets, or unset it."
         ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise DroplineError(f"{file} is not valid TOML ({error}). See docs/how-to/sign-in.md for an example.") from None
@@ -215,7 +215,7 @@ def _read(file: Path) -> dict[str, dict[str, Any]]:
 
 
 def cookie_secret(home: Home) -> str:
-    """Return the key that signs cookies, created once per home, for our user only; deleting it ends all sign-ins.
+    """Return the key that signs cookies, created once per home, readable by us only; deleting it ends all sign-ins.
 
     Raise DroplineError if others may read it, or it cannot be created.
     """
@@ -230,13 +230,13 @@ def cookie_secret(home: Home) -> str:
     kept = file.read_text("utf-8").strip()
     if file.stat().st_mode & _OTHERS or len(kept) < 2 * _COOKIE_BYTES:
         raise DroplineError(
-            f"{file} is too short, or others may read it. Remove it to get a new one; all then sign in again."
+            f"{file} is too short, or others may read it. Remove it to get a new one; all must then sign in again."
         )
     return kept
 
 
 def require_role() -> None:
-    """Require a visitor with a role; tell others why they are refused and what to do, and stop the page."""
+    """Stop the page for a visitor without a role, and show the reason and what to do."""
     import streamlit as st
 
     sign_in = configured(Home.chosen())
@@ -255,7 +255,7 @@ def require_role() -> None:
 
 
 def may_store() -> bool:
-    """Return whether the visitor may store files; without sign-in everybody counts as the user who started the app."""
+    """Return whether the visitor may store files; without sign-in, all have the rights of who started the app."""
     import streamlit as st
 
     sign_in = configured(Home.chosen())

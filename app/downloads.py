@@ -1,4 +1,4 @@
-"""Menu below a chart: its data, the SQL behind it, and its image as SVG; the chart's own tool bar gives it as PNG."""
+"""Menu below a chart: its data, the SQL behind it, and its image as SVG; the chart's own tool bar offers PNG."""
 
 import re
 from collections.abc import Callable, Collection, Sequence
@@ -23,7 +23,7 @@ _WIDTH: Final = 640  # pixels of an image, without its labels
 
 
 def menu(drawn: alt.LayerChart, key: str, asked: Collection[str]) -> None:
-    """Offer what a chart draws, in a menu below it; nothing is written before it is asked for."""
+    """Show the menu of a chart; files are written only when the visitor asks for them."""
     name = re.sub(r"[^a-z0-9]+", "-", key.lower()).strip("-")
     with st.popover("Data and SQL" if asked else "Data", type="tertiary", icon=":material/download:"):
         with st.container(horizontal=True, gap="small"):
@@ -38,12 +38,12 @@ def menu(drawn: alt.LayerChart, key: str, asked: Collection[str]) -> None:
 
 
 def button(label: str, content: bytes | Callable[[], bytes | str], file: str, mime: str, **shown: Any) -> None:
-    """Offer a file for download, without running the page again; a function writes it when it is asked for."""
+    """Offer a file for download without rerunning the page; a function as content is called on demand."""
     st.download_button(label, content, file, mime, icon=":material/download:", on_click="ignore", **shown)
 
 
 def sql(question: str) -> None:
-    """Show a question without colours, which Streamlit has too pale, and without a bar that no Tab reaches."""
+    """Show a query without Streamlit's colours, which are too pale, and tool bar, which no Tab reaches."""
     st.code(question, language=None, wrap_lines=True)
 
 
@@ -69,4 +69,4 @@ def image(drawn: alt.LayerChart, width: int = _WIDTH) -> str:
     import vl_convert
 
     drawn = drawn.properties(width=width).to_dict()
-    return vl_convert.vegalite_to_svg(output_formats.printable(drawn))  # it aborts at a character that XML has not
+    return vl_convert.vegalite_to_svg(output_formats.printable(drawn))  # it aborts at characters invalid in XML

@@ -1,4 +1,4 @@
-"""Export every table of the warehouse to plain files, with a description of each column."""
+"""Export of every table of the warehouse to plain files, with a description of each column."""
 
 import shutil
 import tempfile
@@ -24,7 +24,7 @@ _NESTED: Final = frozenset({"list", "array", "map", "struct"})
 
 @contextmanager
 def appearing(folder: Path) -> Iterator[Path]:
-    """Yield a folder that becomes `folder` if the block succeeds; raise DroplineError if that holds something."""
+    """Yield a temporary folder that is renamed to `folder` on success; raise DroplineError if `folder` is not empty."""
     folder = folder.expanduser().absolute()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise DroplineError(f"{folder} already exists: choose a new folder, so that nothing gets mixed up")

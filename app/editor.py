@@ -1,4 +1,4 @@
-"""The editor of the SQL page: Monaco with completion, beside a list of tables with columns and comments."""
+"""Editor of the SQL page: Monaco with completion, beside a list of tables with columns and comments."""
 
 import re
 from collections.abc import Callable
@@ -26,9 +26,9 @@ def routes() -> list[BaseRoute]:
 
 
 def show(text: str, revision: int, schema: dict[str, Any], on_run: Callable[[], None]) -> None:
-    """Show the editor; `asked` returns the visitor's query when `on_run` is called, by Run or Ctrl-Enter.
+    """Show the editor; Run and Ctrl-Enter call `on_run`, in which `asked` returns the visitor's query.
 
-    `text` is set again whenever `revision` changes; `schema`, as from `queries.sql.schema`, is for completion.
+    A new `revision` replaces the editor's content by `text`; `schema`, from `queries.sql.schema`, is for completion.
     """
     css, js = ((_HERE / name).read_text("utf-8") for name in ("editor.css", "editor.js"))
     shown = st.components.v2.component("sql-editor", html=_HTML, css=css, js=js, isolate_styles=False)

@@ -13,19 +13,19 @@ from dropline.app import wording
 
 Row = dict[str, Any]
 Compared = Callable[[str, list[str]], Mapping[str, Row]]
-"""Returns the tested ratio of a configuration to each of others, all by id: `queries.compared`."""
+"""Function that returns the tested ratio of a configuration to each of the others, by id: `queries.compared`."""
 
-WIDE: Final = 0.25  # share of the figure: the headline gives an interval that reaches further on either side
-VAGUE: Final = 2  # upper over lower end of a ratio: beyond it, give both ends instead of a point estimate
-_FRAMES: Final = re.compile("; ([^;]+ frames)")  # of a method: a figure in frames/s means nothing without them
-MOST_ALIKE: Final = 12  # results of a kind; beyond these, only the newest of each set-up counts
-MOST_CHANGED: Final = 3  # series named because their level changed
+WIDE: Final = 0.25  # half-width of an interval, as a share of the figure, beyond which the headline calls it wide
+VAGUE: Final = 2  # ratio of an interval's ends beyond which both are given instead of a point estimate
+_FRAMES: Final = re.compile("; ([^;]+ frames)")  # frame size in a method: frames/s mean nothing without it
+MOST_ALIKE: Final = 12  # results of a kind; if there are more, only the newest of each set-up counts
+MOST_CHANGED: Final = 3  # series with a changed level that are named
 _ROUNDINGS: Final = {"≥": decimal.ROUND_FLOOR, "≤": decimal.ROUND_CEILING}
 DECIDED: Final = ("faster", "slower", "probably faster", "probably slower")
-# Columns that distinguish set-ups, in this order; those after the first group only where the others are ambiguous.
+# Columns that distinguish set-ups, in this order; _MORE is used only if names of _MAIN are ambiguous.
 _MAIN: Final = ("product", "product_version", "backend", "threading", "ha_mode", "scenario")
 _MORE: Final = ("testbed", "tool", "configuration", "method", "campaign")
-_APART: Final = ("scenario", "product_version", "campaign", "testbed", "tool", "method")  # pairs of one name
+_APART: Final = ("scenario", "product_version", "campaign", "testbed", "tool", "method")  # for pairs of equal name
 
 
 def threads(threading: str | None, count: float | None) -> str:
@@ -36,7 +36,7 @@ def threads(threading: str | None, count: float | None) -> str:
 
 
 def named(rows: Sequence[Row]) -> list[Row]:
-    """Return the set-ups, each with a short unique `name`, made of what they do not all share."""
+    """Return the set-ups, each with a short unique `name` that leaves out what all of them share."""
     parts = [_parts(row) for row in rows]
     differing = [column for column in _MAIN if len({part[column] for part in parts}) > 1]
     differing = differing or [next((column for column in _MAIN if any(part[column] for part in parts)), _MAIN[0])]
@@ -51,9 +51,9 @@ def named(rows: Sequence[Row]) -> list[Row]:
 
 
 def unique(found: Sequence[str], *apart: Sequence[str]) -> list[str]:
-    """Return the names; repeated ones with the parts that set them `apart` in brackets, those still repeated numbered.
+    """Return the names, made unique by the parts of `apart` in brackets and, where these are not enough, by numbers.
 
-    Each of `apart` has a text for each name, of parts that "; " separates.
+    Each of `apart` has one text per name, whose parts are separated by "; ".
     """
     for columns in apart:
         found = [f"{name} ({own})" if own else name for name, own in zip(found, _own(found, columns), strict=True)]
@@ -66,7 +66,7 @@ def unique(found: Sequence[str], *apart: Sequence[str]) -> list[str]:
 
 
 def _own(names: Sequence[str], texts: Sequence[str]) -> list[str]:
-    """Return what of each text, of parts that "; " separates, is not in the texts of all that have its name."""
+    """Return each text without the parts (separated by "; ") that all texts of the same name share."""
     parts = [text.split("; ") for text in texts]
     shared: dict[str, set[str]] = {}
     for name, each in zip(names, parts, strict=True):
@@ -80,23 +80,23 @@ def _parts(row: Row) -> dict[str, str]:
     shared = part["product"], part["product_version"], wording.known(row["protocol"]), part["backend"]
     known = " ".join(filter(None, shared))
     part["configuration"] = part["configuration"].removeprefix(known).removesuffix(part["frames"]).strip(" .")
-    if not (part["product"] or part["backend"] or part["threading"]):  # folder and file name tell them apart
+    if not (part["product"] or part["backend"] or part["threading"]):  # only folder and file name distinguish them
         part |= {"product": part["configuration"], "scenario": ""}  # it includes the scenario
     return part | {"threading": threads(row["threading"], row["threads"]), "ha_mode": _ha(row)}
 
 
 def frames(row: Row) -> str:
-    """Return the frames of a test of frames/s, e.g. `64 B frames`; empty for other tests."""
+    """Return the frame size of a test in frames/s, e.g. `64 B frames`; empty for other tests."""
     return "".join(_FRAMES.findall(row["method"])) if wording.is_known(row["method"]) else ""
 
 
 def _ha(row: Row) -> str:
-    """Return the HA mode as text; empty for a single server, and if unknown."""
+    """Return the HA mode as text; empty for a single server or if unknown."""
     return (wording.known(row["ha_mode"]) or "").replace("none", "").replace("-", " ")
 
 
 def fastest(rows: Sequence[Row]) -> Row | None:
-    """Return the set-up with the highest capacity; ignore upper bounds, which may hide any value."""
+    """Return the set-up with the highest capacity; ignore upper bounds, as the actual value may be far lower."""
     return max(filter(_holds, rows), key=lambda row: row["rate"], default=None)
 
 
@@ -105,7 +105,7 @@ def _holds(row: Row) -> bool:
 
 
 def headline(best: Row, *, alone: bool) -> str:
-    """Return the fastest set-up and its capacity, without a verb; `alone`, its name adds nothing to its product's."""
+    """Return the fastest set-up and its capacity, without a verb; if `alone`, the product is enough of a name."""
     name = f"{best['name']}, "
     shared = [str(each) for each in (best["product"], best["product_version"]) if wording.is_known(each)]
     for each in shared:
@@ -124,7 +124,7 @@ def sustained(best: Row) -> str:
 
 
 def certainty(best: Row) -> str:
-    """Return the uncertainty of the figure: its range, and what makes that wide."""
+    """Return the uncertainty of the figure: its range, and the reason if that is wide."""
     if best["origin"] == "published":
         return f"Published in {best['campaign']}."
     low, high, is_estimate = best["ci_low"], best["ci_high"], best["interval_kind"] == "confidence"
@@ -133,32 +133,33 @@ def certainty(best: Row) -> str:
         return f"From {runs}."
     if not wording.is_known(high):
         if best["status"] == "generator_limited":
-            return f"The load stayed below what was asked for ({runs}): check whether the generator was the limit."
+            return f"The load stayed below the requested rate ({runs}): check whether the generator was the limit."
         if is_throughput(best):
-            return f"Nothing showed its limit ({runs}): offer more."
+            return f"Its limit was not reached ({runs}): offer more."
         return f"A ramp ended below the limit ({runs}): offer a higher rate to find it."
     reach = (high - low) / 2 / best["rate"]
     estimates = [wording.about(end, low, high) for end in (low, high)]
     steps = best["last_passing_rate"], best["first_exceeding_rate"]
     ends = [wording.number(end) for end in (estimates if is_estimate else steps)]
     how = f"{best['rate_unit']} (95 %, {runs})" if is_estimate else f"{best['rate_unit']} offered ({runs})"
-    what = "It is" if best["status"] == "saturated" else "The limit is reached"
-    said = f"{what} between {ends[0]} and {ends[1]} {how}."
+    subject = "It is" if best["status"] == "saturated" else "The limit is reached"
+    sentence = f"{subject} between {ends[0]} and {ends[1]} {how}."
     width = f", ± {100 * reach:.0f} %" if reach < 1 else ""
-    return f"{said} That is wide{width}: the runs differ." if is_estimate and reach > WIDE else said
+    return f"{sentence} That is wide{width}: the runs differ." if is_estimate and reach > WIDE else sentence
 
 
 def changed_level(series: Row) -> str:
-    """Return the last change of a row of `trends_series.sql`: `-5.8 % from run 21 of 30 (2026-11-20) on: Kea`."""
+    """Return the last change of level of a series: `-5.8 % from run 21 of 30 (2026-11-20) on: Kea`."""
     place = f"run {series['last_place']} of {series['runs']}{series['last_day']}"
     change = f"{wording.percent(series['last_change'])} from {place} on"
     return f"{change}{', perhaps only another session' if series['last_is_other_session'] else ''}: {series['label']}"
 
 
 def lead(best: Row, rows: Sequence[Row], compared: Compared) -> str:
-    """Return the lead of the fastest over other threads, versions and backends of its testbed; empty if none.
+    """Return the lead of the fastest over other thread counts, versions and backends on its testbed; empty if none.
 
-    Of several set-ups that differ alike, the first of `rows` counts. One with a lower bound only may be faster still.
+    Of several set-ups with the same difference, the first of `rows` counts. Set-ups with only a lower bound are left
+    out, as they may be faster.
     """
     mine = _parts(best)
     beside = [(row, _parts(row)) for row in rows if row is not best and _holds(row) and not _is_open(row)]
@@ -178,15 +179,15 @@ def lead(best: Row, rows: Sequence[Row], compared: Compared) -> str:
             others.setdefault(str(other["backend"]), other)
     name = "configuration_id"
     ratios = compared(best[name], [other[name] for other in others.values()]) if others else {}
-    parts = list(filter(None, (_ahead(best, other, what, ratios[other[name]]) for what, other in others.items())))
-    said = ", ".join(parts)
-    if said[:1].isdecimal() and all(each["ratio"] for each in ratios.values()):
-        return f"At the limit {said}."  # the bars may have another ratio
-    return f"{said[0].upper()}{said[1:]}." if parts else ""
+    parts = list(filter(None, (_ahead(best, other, rival, ratios[other[name]]) for rival, other in others.items())))
+    sentence = ", ".join(parts)
+    if sentence[:1].isdecimal() and all(each["ratio"] for each in ratios.values()):
+        return f"At the limit {sentence}."  # the bars may show another ratio
+    return f"{sentence[0].upper()}{sentence[1:]}." if parts else ""
 
 
 def _place(part: dict[str, str]) -> tuple[str, ...]:
-    """Return where and with what a set-up was measured; results of others are no lead."""
+    """Return where and with what a set-up was measured; a lead needs both to be equal."""
     return part["testbed"] or part["campaign"], part["tool"], part["frames"]
 
 
@@ -194,11 +195,11 @@ def _is_open(row: Row) -> bool:
     return wording.bound(row["status"], row["qualifier"]) in wording.UP
 
 
-def _ahead(best: Row, other: Row, what: str, tested: Row) -> str:
+def _ahead(best: Row, other: Row, rival: str, tested: Row) -> str:
     if _is_open(best):
         low, high = wording.ends(best)[0], wording.ends(other)[1]
         bound = tested["ci_low"] or (low / high if high else 0)
-        return f"at least {two_digits(bound, '≥')} times {what}" if bound > 1 else ""
+        return f"at least {two_digits(bound, '≥')} times {rival}" if bound > 1 else ""
     least, most = tested["ci_low"], tested["ci_high"]
     ends = best["ci_low"], other["ci_high"], best["ci_high"], other["ci_low"]
     if least is None and all(map(wording.is_known, ends)):  # single runs: their brackets bound the ratio
@@ -206,10 +207,10 @@ def _ahead(best: Row, other: Row, what: str, tested: Row) -> str:
     if least == 0:
         return ""
     if least and most > VAGUE * least:  # a point estimate would claim too much
-        return f"{two_digits(least)} to {two_digits(most)} times {what}"
+        return f"{two_digits(least)} to {two_digits(most)} times {rival}"
     if least and least < 1:
-        return f"about as much as {what.removeprefix('as much as ')}"
-    return f"{two_digits(tested['ratio'] or best['rate'] / other['rate'])} times {what}"
+        return f"about as much as {rival.removeprefix('as much as ')}"
+    return f"{two_digits(tested['ratio'] or best['rate'] / other['rate'])} times {rival}"
 
 
 def ratio(times: float, verdict: str, sign: str = "") -> str:
@@ -238,8 +239,8 @@ def _crowded(row: Row) -> str:
 
 def none_holds(rows: Sequence[Row]) -> str:
     """Return that no set-up of a kind has a capacity."""
-    what = "answers in all runs" if is_throughput(rows[0]) else "passes its first step"
-    return f"{wording.known(rows[0]['protocol']) or rows[0]['rate_unit']}: no set-up {what}"
+    outcome = "answers in all runs" if is_throughput(rows[0]) else "passes its first step"
+    return f"{wording.known(rows[0]['protocol']) or rows[0]['rate_unit']}: no set-up {outcome}"
 
 
 def is_throughput(row: Row) -> bool:
@@ -254,12 +255,12 @@ def at_first_step(rows: Sequence[Row]) -> str:
         return ""
     if is_throughput(failed[0]):
         return f"{wording.plural(len(failed), 'set-up')} answered nothing as expected in some run."
-    found = Counter(cause for row in failed for cause in row["findings"] if cause in wording.CAUSES)
-    why = wording.CAUSES[found.most_common(1)[0][0]] if found else "start the ramp lower"
+    causes = Counter(cause for row in failed for cause in row["findings"] if cause in wording.CAUSES)
+    why = wording.CAUSES[causes.most_common(1)[0][0]] if causes else "start the ramp lower"
     return f"{wording.plural(len(failed), 'set-up')} already lost too much at the first step: {why}."
 
 
-def effect(pairs: pd.DataFrame, what: str) -> str:
+def effect(pairs: pd.DataFrame, subject: str) -> str:
     """Return what threads or HA gain or cost over the pairs with a verdict; for the others what was seen.
 
     `pairs` have ratio, sign and verdict, as from `view_tables.bounded`; `what` is the subject, in the singular.
@@ -268,21 +269,21 @@ def effect(pairs: pd.DataFrame, what: str) -> str:
     if decided.empty:
         known = pairs.dropna(subset="ratio")
         if known.empty:
-            return f"{what}: unknown, as ramps end below their limits"
+            return f"{subject}: unknown, as ramps end below their limits"
         is_tested = pairs["verdict"].isin(["no evidence"]).any()
-        return f"{what}: {_times(known)}, {'no clear difference' if is_tested else 'not tested'}"
+        return f"{subject}: {_times(known)}, {'no clear difference' if is_tested else 'not tested'}"
     low, high = decided["ratio"].min(), decided["ratio"].max()
     at_least = "at least " if decided["sign"].any() else ""
     if high < 1:
         loss = math.floor(100 * (1 - high) + 1e-9) / 100 if at_least else 1 - high
         cost = f"{at_least}{_percent(loss, loss if at_least else 1 - low)}" if loss else "part"
-        said = f"{what} costs {cost} of the rate"
+        sentence = f"{subject} costs {cost} of the rate"
     elif at_least and low > 1:
-        said = f"{what} brings at least {two_digits(low, '≥')} times the rate"
+        sentence = f"{subject} brings at least {two_digits(low, '≥')} times the rate"
     else:
-        said = f"{what} brings {_times(decided)} the rate{': some gain, others lose' if low < 1 else ''}"
+        sentence = f"{subject} brings {_times(decided)} the rate{': some gain, others lose' if low < 1 else ''}"
     every = len(pairs.dropna(subset="ratio"))
-    return said if len(decided) == every else f"{said}, in {len(decided)} of {wording.plural(every, 'pair')}"
+    return sentence if len(decided) == every else f"{sentence}, in {len(decided)} of {wording.plural(every, 'pair')}"
 
 
 def _percent(low: float, high: float) -> str:
@@ -299,22 +300,22 @@ def _times(pairs: pd.DataFrame) -> str:
 def changes(verdicts: Iterable[str], noun: str = "set-up") -> str:
     """Return how many set-ups changed between versions: `2 set-ups slower, 5 without a clear difference`."""
     counts = Counter(verdicts)
-    said = [(counts[verdict], text) for verdict, text in wording.CHANGED.items() if counts[verdict]]
-    first = [f"{wording.plural(count, noun)} {text}" for count, text in said[:1]]
-    return ", ".join([*first, *(f"{count} {text}" for count, text in said[1:])])
+    counted = [(counts[verdict], text) for verdict, text in wording.CHANGED.items() if counts[verdict]]
+    first = [f"{wording.plural(count, noun)} {text}" for count, text in counted[:1]]
+    return ", ".join([*first, *(f"{count} {text}" for count, text in counted[1:])])
 
 
 def figure(row: Row) -> str:
-    """Return a bar's label: the figure, and marks for a single run and for findings against it."""
+    """Return a bar's label: the figure, and marks for findings and for a single run."""
     sign = "<" if row["status"] == "exceeded_at_first_step" else ""
     alone = " · 1 run" if row["origin"] == "measured" and row["runs"] == 1 else ""
     return f"{wording.rate(row['rate'], sign)}{' ⚠' if row['quality'] in ('warn', 'suspect') else ''}{alone}"
 
 
 def pair_names(pairs: Sequence[Row], factor: str) -> list[str]:
-    """Return a unique name for each pair of a factor, without the parts that all share.
+    """Return a unique name for each pair of a factor, without the parts that all pairs share.
 
-    A pair with a `reference` is named with it, unless all have the same.
+    The name includes the `reference` of a pair unless all pairs have the same.
     """
     plain = ("product", *(() if factor == "ip_version" else ("protocol",)), "backend")
     columns = {name: [wording.known(pair[name]) or "" for pair in pairs] for name in plain}

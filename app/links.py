@@ -12,7 +12,7 @@ MOST_COMPARED = 12
 
 
 def to_page(view: str, text: str, icon: str | None, address: Mapping[str, Any] | None = None) -> None:
-    """Link to the page of a view, with a Material icon; `address` are the choices to begin with."""
+    """Link to the page of a view, with a Material icon; `address` holds the initial choices."""
     mark = icon and f":material/{icon}:"
     st.page_link(f"views/{view}.py", label=text, icon=mark, query_params=dict(address or {}))
 
@@ -27,7 +27,7 @@ def to_run(configuration_id: str, run_id: str, trial_id: str | None = None, text
 
 
 def to_found(labels: Mapping[str, str], found: Sequence[Mapping[str, Any]]) -> None:
-    """Link to what `explore.beside` found."""
+    """Link to the campaigns, machines and runs that `explore.beside` found."""
     for each in found:
         match each["kind"]:
             case "run":

@@ -1,4 +1,4 @@
-"""The dashboard: navigation only; each page answers one question."""
+"""Dashboard: the navigation between its pages, each of which answers one question."""
 
 from pathlib import Path
 from typing import Literal
@@ -11,7 +11,7 @@ from dropline.measure import progress
 from dropline.paths import Home
 
 HERE = Path(__file__).parent
-VIEWS = HERE / "views"  # Streamlit would serve files of a folder named pages/ past this navigation
+VIEWS = HERE / "views"  # not pages/, whose files Streamlit would serve on its own, bypassing this navigation
 
 
 def place(view: str, title: str, icon: str, visibility: Literal["visible", "hidden"] = "visible") -> st.Page:
@@ -44,7 +44,7 @@ data = [
     place("machines", "Machines", "dns"),
     place("claims", "Published claims", "fact_check"),
 ]
-# Sub-pages: a row of links above the page leads to them, so that the menu stays short.
+# Sub-pages are reached by a row of links above the page, so that the menu stays short.
 versions = place("versions", "Versions", "difference", "hidden")
 speedups = place("speedups", "Speed-ups", "speed", "hidden")
 run = place("run", "One run", "timeline", "hidden")
@@ -68,7 +68,7 @@ try:
     page.run()
 except QueryRefused as error:
     st.error(wording.plain(error))
-# A step of the browser's history for each choice: by itself Streamlit overwrites that of the choice before, and Back
-# loses the choices of the page it returns to. The first change of the address after a click or a key press adds one.
+# Streamlit overwrites the entry of the browser's history at each choice, so that Back loses choices. This component
+# adds an entry at the first change of the address after each click or key press.
 steps = st.components.v2.component("history", js=(HERE / "history.js").read_text("utf-8"), isolate_styles=False)
 steps(key="history")  # last, where it takes no space

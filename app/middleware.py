@@ -24,21 +24,21 @@ from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-# Streamlit's page loads these before sign-in; none of them holds data. The websocket shows the sign-in page: until
-# sign-in app/auth.py lets nothing else through.
+# Streamlit's page loads these before sign-in; none of them holds data. The websocket draws the sign-in page: before
+# sign-in, app/auth.py shows nothing else.
 OPEN: Final = frozenset({"/_stcore/health", "/_stcore/host-config", "/_stcore/stream"})
 CLOSED: Final = ("/_stcore/", "/media/", "/component/")
-NEVER: Final = "/_stcore/agent/"  # drives pages without a browser or a cookie
+NEVER: Final = "/_stcore/agent/"  # would run pages without a browser or a cookie
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 RETURN: Final = "dropline_return"  # cookie: the page that a visitor requested before signing in
-# Streamlit elements, by script name. Their scripts are preloaded: until its script arrives, an element is a narrow bar,
+# Streamlit elements, by script name. Their scripts are preloaded: until its script arrives, an element is a thin bar,
 # and everything below it jumps when it is drawn.
 DRAWN_WITH: Final = (
     *("ArrowVegaLiteChart", "embed", "Checkbox", "DataFrame", "DownloadButton", "FileUploader", "Html"),
     *("Multiselect", "NumberInput", "PageLink", "purify", "Selectbox", "TextArea", "TextInput"),
 )
-# Tells Streamlit's page where its server is (streamlit/streamlit#11537). Without it a page first asks below its own
-# address, where nothing is, and waits a tenth of a second before it asks again.
+# Tells Streamlit's page where its server is (streamlit/streamlit#11537). Otherwise a page first asks below its own
+# address, where there is no server, and waits 0.1 s before it asks again.
 CONNECTS: Final = """
 const base = new URL(".", location.href).href
 window.__streamlit = { BACKEND_BASE_URL: base, MAIN_PAGE_BASE_URL: base }
@@ -63,8 +63,8 @@ class Policy:
     hosts: frozenset[str]  # the app's allowed host names, in lower case
     any_address: bool = False  # whether any IP address is allowed as host; DNS rebinding needs a host name
     origin: str | None = None  # scheme, host and port behind a proxy; None without sign-in
-    # returns when the identity in the cookies expires (s since 1970), or None if they grant no access. None instead of
-    # a function means no sign-in
+    # returns the time when the identity in the cookies expires (s since 1970), None if they grant no access; there is
+    # no function if there is no sign-in
     until: Callable[[Mapping[str, str]], float | None] | None = None
 
     def trusts(self, host: str) -> bool:
@@ -94,7 +94,7 @@ def _is_address(name: str) -> bool:
 
 
 def page() -> str:
-    """Return Streamlit's page with `CONNECTS` and our style sheet; as an element, that would arrive after others."""
+    """Return Streamlit's page with `CONNECTS` and our style sheet, which as an element would arrive too late."""
     style = f"<style>{Path(__file__).with_name('style.css').read_text('utf-8')}</style></body>"
     html = (_STATIC / "index.html").read_text("utf-8").replace("</head>", f"<script>{CONNECTS}</script></head>")
     return html.replace("</body>", style)  # after Streamlit's own styles, which are in the head
@@ -154,7 +154,7 @@ class Guard:
         if asked.scope.get("method") not in SAFE and not self.policy.is_own(origin, host):
             return PlainTextResponse("Only pages of this app may send requests to it.", 403)
         if path.startswith(NEVER):
-            return PlainTextResponse("There is nothing here.", 404)
+            return PlainTextResponse("Not found.", 404)
         if path.startswith(CLOSED) and path not in OPEN and self.policy.identified_until(asked) is None:
             return PlainTextResponse("Sign in first.", 401)
         return None

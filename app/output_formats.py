@@ -18,8 +18,8 @@ _DAY: Final = {"us": 86_400 * 10**6, "ns": 86_400 * 10**9}
 def write(rows: pa.Table, form: str, out: IO[bytes]) -> None:
     """Write `rows` to `out` as table, csv, json, markdown, arrow or parquet.
 
-    Formats other than `BINARY` are UTF-8 text that ends in a line feed. Arrow is the IPC streaming format, and the only
-    one with a type for DuckDB's intervals, unions and infinite dates; the others hold them as DuckDB prints them.
+    Formats other than `BINARY` are UTF-8 text that ends in a line feed. Arrow, in the IPC streaming format, is the only
+    one with types for DuckDB's intervals, unions and infinite dates; the others hold them as DuckDB prints them.
     """
     if form == "arrow":
         import pyarrow as pa
@@ -50,7 +50,7 @@ def encoded(rows: pa.Table, form: str) -> bytes:
 
 
 def named_apart(rows: pa.Table) -> pa.Table:
-    """Return the rows with a number after each column name that repeats an earlier one."""
+    """Return the rows with unique column names: a repeated name gets a number."""
     names: dict[str, None] = {}
     for name in rows.column_names:
         names[next(each for each in chain([name], (f"{name}_{n}" for n in count(2))) if each not in names)] = None
@@ -58,7 +58,7 @@ def named_apart(rows: pa.Table) -> pa.Table:
 
 
 def presentable(rows: pa.Table) -> pa.Table:
-    """Return the rows with unique column names, and as text, as DuckDB prints it, what few programs can hold."""
+    """Return the rows with unique column names, and values of uncommon types as the text that DuckDB prints."""
     import duckdb
     import pyarrow as pa
 
@@ -74,14 +74,14 @@ def presentable(rows: pa.Table) -> pa.Table:
 def _is_uncommon(kind: pa.DataType) -> bool:
     import pyarrow as pa
 
-    kind = getattr(kind, "storage_type", kind)  # a number of any length is an extension of a blob
+    kind = getattr(kind, "storage_type", kind)  # integers of any length are an extension type of binary
     is_any_of = (pa.types.is_interval, pa.types.is_union, pa.types.is_binary, pa.types.is_large_binary)
     parts = (kind.field(index).type for index in range(kind.num_fields))
     return any(is_such(kind) for is_such in is_any_of) or any(map(_is_uncommon, parts))
 
 
 def _is_beyond_python(column: pa.ChunkedArray) -> bool:
-    """Return whether dates or times are beyond those of Python, such as the time 24:00:00."""
+    """Return whether dates or times exceed Python's range, such as the time 24:00:00."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -112,7 +112,7 @@ def _json(value: Any, indent: int | None = None) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """Return a value with null for each number that JSON lacks: not a number, infinity."""
+    """Return a value with null in place of NaN and infinities, which JSON lacks."""
     if isinstance(value, dict):
         return {name: _finite(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
@@ -156,7 +156,7 @@ def _cell(value: Any) -> str:
 
 
 def printable(value: Any) -> Any:
-    """Return a value with a blank for each character in its texts that controls a terminal or the text direction."""
+    """Return a value with blanks in place of characters that control a terminal or the text direction."""
     if isinstance(value, str):
         return "".join(char if char.isprintable() else " " for char in value)
     if isinstance(value, dict):

@@ -1,8 +1,8 @@
-"""The LPS-needed calculator: how many leases per second a site needs, and which configurations provide them.
+"""LPS-needed calculator: how many leases per second a site needs, and which configurations provide them.
 
 The SQL function `lps_needed` (macros/functions.sql) does the arithmetic and checks the limits of its inputs; the
-command line, the page and analysts all run that one text. From the loads that it returns, `inference.recovery`
-simulates the time from the event to the end of the lease.
+command line, the page and SQL users all run the same text. From its loads, `inference.recovery` simulates the time
+from the event to the end of the lease.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _DECLARED: Final = beside.words(__file__, "calculator")
 
 
 class Parameter(NamedTuple):
-    """One input of the calculator; `unit` is a count, `s` or a ratio (0 to 1); `group` is its section of the form.
+    """One input of the calculator; `unit` is a count, `s` or a ratio (0 to 1); `group` is its section in the form.
 
-    `option` is that of `dropline needs`; `minimum` and `maximum` limit its sensible values.
+    `option` is its name in `dropline needs`; `minimum` and `maximum` are its limits.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Parameter(NamedTuple):
 
     @property
     def full_label(self) -> str:
-        """The label, readable on its own, with the unit if it is a time."""
+        """Label that is understood on its own, with the unit if it is a time."""
         return self.label.replace("...", "New clients") + (" (s)" if self.unit == "s" else "")
 
 
@@ -69,7 +69,7 @@ _NAMED: Final = re.compile(rf"\b({'|'.join(BY_NAME)})\b( is\b)?")
 
 
 class Preset(NamedTuple):
-    """Initial inputs: their name on the page, the inputs that differ from their defaults, and the source."""
+    """Example inputs: a title, the inputs that differ from their defaults, and the source."""
 
     title: str
     inputs: dict[str, float]
@@ -77,12 +77,12 @@ class Preset(NamedTuple):
 
 
 PRESETS: Final[dict[str, Preset]] = {name: Preset(**declared) for name, declared in _DECLARED["presets"].items()}
-# Results: column of `lps_needed` -> its label and how it is computed.
+# Results: column of `lps_needed` -> label, and how it is computed.
 LOADS: Final[dict[str, tuple[str, str]]] = {name: (label, how) for name, (label, how) in _DECLARED["loads"].items()}
 PARTS: Final = tuple(LOADS)[:7]
 SWING: Final = 0.2  # share by which an input is varied
 ENDS: Final = ("smaller", "larger")
-HARDLY: Final = 0.001  # an input that moves the need by a smaller share hardly matters
+HARDLY: Final = 0.001  # inputs that change the need by a smaller share are left out
 _VARIED: Final = [each for each in PARAMETERS if each.unit not in {"version", "leases"} and "timeout" not in each.name]
 # One query for all cases: a query per case takes ten times as long.
 _INFLUENCES: Final = """with
@@ -163,15 +163,15 @@ def complete(given: Mapping[str, float], preset: str | None = None) -> dict[str,
 
 
 def in_words(error: ValueError) -> str:
-    """Return what is wrong with the inputs, which the SQL function calls by its parameters, as the page names them."""
+    """Return an error of the SQL function with its parameters replaced by the labels of the inputs."""
     return _NAMED.sub(lambda found: BY_NAME[found[1]].full_label + (":" if found[2] else ""), str(error))
 
 
 def lps_needed(connection: duckdb.DuckDBPyConnection, inputs: Mapping[str, float]) -> dict[str, float]:
     """Return the columns of `lps_needed` by name: loads in leases and messages per second, and waiting clients.
 
-    Any connection will do that has the function: a warehouse, or `blank()`. Omitted inputs take their defaults. Raise
-    ValueError if an input is unknown, beyond its limits, or out of order with another.
+    The connection must have the function, like a warehouse or `blank()`. Omitted inputs take their defaults. Raise
+    ValueError if an input is unknown, beyond its limits, or contradicts another.
     """
     import duckdb
 
@@ -197,7 +197,7 @@ def blank() -> duckdb.DuckDBPyConnection:
     """Return an empty in-memory database with the calculator, for use without a warehouse."""
     import duckdb
 
-    connection = duckdb.connect(":memory:", config={"threads": 1})  # a few rows: two threads take a third longer
+    connection = duckdb.connect(":memory:", config={"threads": 1})  # for these few rows, two threads are a third slower
     connection.execute(definition())
     return connection
 
@@ -224,17 +224,17 @@ class Influence(NamedTuple):
 
     @property
     def swing_lps(self) -> float:
-        """The change of the need from one end to the other, in leases per second."""
+        """Change of the need from one end to the other, in leases per second."""
         return abs(self.high_lps - self.low_lps)
 
 
 def influences(
     connection: duckdb.DuckDBPyConnection, inputs: Mapping[str, float], loads: Mapping[str, float] | None = None
 ) -> list[Influence]:
-    """Return the effect of each input on the LPS needed when it alone is a fifth smaller or larger, strongest first.
+    """Return how the LPS needed change if each input alone is a fifth smaller or larger, the strongest first.
 
-    Inputs stay within their limits, and ratios of at most 1 do not exceed 1: no relay makes a server faster. Omit
-    inputs that hardly matter, such as those that are zero. `loads` are those of `lps_needed`, if known.
+    Inputs stay within their limits, and ratios of at most 1 do not exceed 1: no relay makes a server faster. Leave out
+    inputs that hardly matter. `loads` is the result of `lps_needed`, if known.
     """
     values = effective(inputs, loads or lps_needed(connection, inputs))
     rows = connection.cursor().execute(influences_sql(values)).fetchall()
@@ -256,7 +256,7 @@ def effective(inputs: Mapping[str, float], loads: Mapping[str, float]) -> dict[s
 
 
 def influences_sql(inputs: Mapping[str, float]) -> str:
-    """Return the query for the LPS needed with each input smaller and larger in turn, and with all as given."""
+    """Return the query for the LPS needed with all inputs as given, and with each smaller and larger in turn."""
     values = complete(inputs)
     varied = [each.name for each in _varied(values)]
     ends = [(name, *end) for name in varied for end in zip(ENDS, _ends(BY_NAME[name], values), strict=True)]
@@ -292,8 +292,8 @@ def course(
 ) -> Course:
     """Simulate the time after the boot wave or the outage, until the lease ends.
 
-    The relay, HA and utilisation ratios reduce the server's measured leases per second; it queues as many requests as
-    it answers before the first client repeats. `loads` are those of `lps_needed`; `goodput` as for `recovery.Server`.
+    The relay, HA and utilisation ratios reduce the server's measured leases per second. Its queue holds what it answers
+    before the first client retries. `loads` are from `lps_needed`; `goodput` is as in `recovery.Server`.
     """
     from dropline.inference import recovery
 
@@ -310,7 +310,7 @@ def course(
     came = starting_per_s * outage_s - expiries_per_s * max(0.0, outage_s - lease_s)
     returning = values["down_clients"] + values["boot_ratio"] * clients
     remembering = values["remembering_ratio"]
-    # a client that confirms its lease keeps its T1, a client with a new lease starts anew
+    # a client that confirms its lease keeps its T1; for a new lease, T1 starts anew
     anew = returning * (1 - remembering if version == 6 else 1)
     running_per_s = renewals_per_s * max(0.0, 1 - anew / clients) if clients else 0.0
     until_s = max(0.0, t1_s - outage_s)
@@ -321,7 +321,7 @@ def course(
     starting = returning + came
     remembered = remembering * returning / starting if starting else 0.0
     capacity = measured_lps * values["relay_ratio"] * values["ha_ratio"] * values["utilisation_ratio"]
-    # a new lease takes two exchanges, half of the cost each; a client that remembers its lease asks once
+    # a new lease takes two exchanges at half the cost each; a client that remembers its lease takes one
     offer_cost = leases / 2 + remembered * (renewal - leases / 2)
     queue = capacity / offer_cost * max(0.0, min(timers.waits[each].low for each in (0, timers.request)))
     return recovery.simulate(
@@ -336,7 +336,7 @@ def course(
 
 
 class Measured(NamedTuple):
-    """A measured set-up as input of `course`: `goodput` is what it answers beyond its capacity."""
+    """A measured set-up as input of `course`; `goodput` is the share that it answers beyond its capacity."""
 
     configuration: str
     lps: float
@@ -349,7 +349,7 @@ class Measured(NamedTuple):
         return cls(row["configuration"], row["lps"], points)
 
 
-FIGURES: Final = (  # of a configuration
+FIGURES: Final = (  # columns of a configuration
     *("configuration", "campaign", "origin", "lps", "ci_low", "ci_high", "headroom_ratio", "missing_lps"),
     *("meets", "meeting_probability", "status", "quality", "configuration_id"),
 )
@@ -357,7 +357,7 @@ FIGURES: Final = (  # of a configuration
 
 @dataclass
 class Answer:
-    """The results of the calculator; those that take long are computed when they are first read."""
+    """Results of the calculator; slow ones are computed when first read."""
 
     inputs: dict[str, float]
     loads: dict[str, float]
@@ -368,7 +368,7 @@ class Answer:
 
     @property
     def protocol(self) -> str:
-        """The protocol of the clients: DHCPv4 or DHCPv6."""
+        """Protocol of the clients: DHCPv4 or DHCPv6."""
         return f"DHCPv{self.inputs['ip_version']:.0f}"
 
     @cached_property
@@ -402,10 +402,10 @@ def answer(
     setup: Measured | None = None,
     calculator: duckdb.DuckDBPyConnection | None = None,
 ) -> Answer:
-    """Compute the need; the answer computes the course after the event, and the configurations that meet the need.
+    """Return the need, the course after the event, and the configurations that meet the need.
 
-    The server after the event gives `measured_lps`, by default the capacity of `setup`, or the need; under overload it
-    behaves like `setup`. `calculator` is an earlier result of `blank`. Raise ValueError as `lps_needed`.
+    The simulated server gives `measured_lps`, by default the capacity of `setup`, else the need; under overload it
+    behaves like `setup`. `calculator` is an earlier result of `blank`. Raise ValueError like `lps_needed`.
     """
     values, calculator = complete(inputs), calculator or blank()
     loads = lps_needed(calculator, values)
@@ -424,7 +424,7 @@ def opened(file: Path) -> Warehouse | None:
 
 
 def measured_like(known: Warehouse | None, inputs: Mapping[str, float], like: str) -> Measured:
-    """Return the measured set-up with this configuration name or id; raises ValueError if there is none."""
+    """Return the measured set-up with this configuration name or id; raise ValueError unless there is exactly one."""
     from dropline.app.queries import ask
 
     protocol = f"DHCPv{complete(inputs)['ip_version']:.0f}"
@@ -432,7 +432,7 @@ def measured_like(known: Warehouse | None, inputs: Mapping[str, float], like: st
     found = [row for row in rows if like in (row["configuration"], row["configuration_id"])]
     if len(found) > 1:
         names = ", ".join(f"{row['configuration_id']} ({row['campaign']})" for row in found)
-        raise ValueError(f"{len(found)} configurations are called {like!r}: name one by its id, {names}")
+        raise ValueError(f"{len(found)} configurations are called {like!r}: give the id of one, {names}")
     if found:
         return Measured.of(found[0])
     raise ValueError(f"{like!r} is not a {protocol} configuration with a measured step beyond its capacity")
@@ -442,7 +442,7 @@ def headline(found: Answer) -> list[str]:
     """Return the answer in sentences: the need, its parts, and the configurations that meet it."""
     loads = found.loads
     if not loads["needed_lps"]:
-        return ["There is nothing to serve: give the number of clients."]
+        return ["There are no clients to serve: give their number."]
     parts = [f"{amount(loads[name])} {LOADS[name][0].lower()}" for name in PARTS if loads[name]]
     is_longer = loads["recovery_lps"] and loads["recovery_lasts_s"] > found.inputs["recovery_s"]
     back_s = 60 * round(loads["recovery_lasts_s"] / 60) if is_longer else None
@@ -460,13 +460,13 @@ def _sentences() -> Any:
 
 
 def _said(macro: str, *arguments: Any) -> list[str]:
-    """Return the sentences of a macro in plan.txt."""
+    """Return the sentences that a macro of plan.txt writes."""
     parts = str(getattr(_sentences(), macro)(*arguments)).split("\n\n")
     return [" ".join(part.split()) for part in parts if part.strip()]
 
 
 def demand(found: Answer) -> list[tuple[float, float]]:
-    """Return steps of the need until the lease ends: seconds after the event, and leases per second from then on."""
+    """Return the need until the lease ends, as steps: seconds after the event, leases per second from then on."""
     values, loads = found.inputs, found.loads
     recovery_s = loads["recovery_lasts_s"]
     wave_s = max(values["boot_window_s"] * bool(loads["boot_wave_lps"]), recovery_s)
@@ -486,7 +486,7 @@ def demand(found: Answer) -> list[tuple[float, float]]:
 
 
 def as_json(found: Answer) -> str:
-    """Return an answer as JSON, with a summary of the course: no `recovered_s` if a client has no lease at its end."""
+    """Return an answer as JSON; in its summary of the course, no `recovered_s` means that not all have a lease."""
     course = found.course
     after = {
         "measured_lps": found.measured_lps,
@@ -507,7 +507,7 @@ def as_json(found: Answer) -> str:
 
 
 def as_text(found: Answer) -> str:
-    """Return an answer as text: loads, course after the event, strongest inputs, and who meets the need."""
+    """Return an answer as text: loads, course after the event, strongest input, configurations that meet the need."""
     import jinja2
 
     loads = found.loads
@@ -592,21 +592,21 @@ def course_in_words(found: Answer) -> str:
     """Return the course after the event as a sentence."""
     peak_lps = found.loads["peak_lps"]
     gives_lps = found.measured_lps * found.inputs["relay_ratio"] * found.inputs["ha_ratio"]
-    # clients come at random: the busiest minute of a day, at most, for a count that scatters by its root
+    # clients arrive at random: this is the busiest minute of a day if the counts have a Poisson distribution
     chance_lps = peak_lps + math.sqrt(math.log(1440) / 30 * peak_lps)
     return " ".join(_said("course", found.loads, found.course, found.measured_lps, gives_lps, chance_lps))
 
 
 def events_in_words(found: Answer) -> list[str]:
-    """Return when clients that missed T1 in an outage return, and when clients that came together come again.
+    """Return sentences on the return of clients that missed T1 in an outage, and on joint renewals after the event.
 
-    Those whom a slower server gave their leases one after the other also come again one after the other.
+    A slow server spreads out the leases, and so the renewals.
     """
     return _said("events", found.loads | {"echo_lps": min(found.loads["echo_lps"], found.measured_lps)})
 
 
 def amount(value: float) -> str:
-    """Format a planned figure: two digits below ten, as the inputs are no more exact."""
+    """Format a planned figure: below ten with two digits, as the inputs are no more precise."""
     if value >= 9.95 or not value:
         return f"{value:,.0f}"
     return f"{value:.2g}" if value >= 0.01 else "<0.01"

@@ -1,4 +1,4 @@
-"""A plan as a page to print: its Markdown with its picture."""
+"""Printable page of a plan: its Markdown with its chart."""
 
 from pathlib import Path
 from typing import Final
@@ -11,11 +11,11 @@ from markupsafe import Markup
 from dropline.app import downloads, planner
 
 _PAGE: Final = Path(__file__).parent / "plan.html"
-_MARKDOWN: Final = MarkdownIt("zero").enable(["heading", "table", "escape"])  # a name can be no link and no image
+_MARKDOWN: Final = MarkdownIt("zero").enable(["heading", "table", "escape"])  # names cannot become links or images
 
 
 def page(found: planner.Answer, drawn: alt.LayerChart) -> str:
-    """Return an answer as HTML that needs nothing else; a browser prints it, or saves it as PDF."""
+    """Return an answer as self-contained HTML, to print or to save as PDF in a browser."""
     answer, heading, parts = _MARKDOWN.render(planner.as_markdown(found)).partition("<h2>")
     texts = {"answer": answer, "parts": heading + parts, "picture": downloads.image(drawn)}
     template = jinja2.Template(_PAGE.read_text("utf-8"), undefined=jinja2.StrictUndefined, autoescape=True)

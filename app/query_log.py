@@ -1,4 +1,4 @@
-"""The SQL behind a chart, ready to paste and run."""
+"""Log of the SQL behind a chart, ready to paste and run."""
 
 import re
 import textwrap

@@ -1,4 +1,4 @@
-"""The raw text behind a trial, from the stored bytes: read-only, limited to what a page can show."""
+"""Raw text behind a trial, from the stored bytes: read-only, limited to what a page can show."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,7 +19,7 @@ _KEPT: Final = """
 
 
 class Part(NamedTuple):
-    """Some lines of a text: the lines, the number of the first (from 1), and the number of lines of the whole text."""
+    """Some lines of a text, the number of the first (from 1), and the total number of lines."""
 
     text: str
     first: int
@@ -38,7 +38,7 @@ def kept(home: Home, trial: Mapping[str, Any]) -> bytes | None:
 
 
 def part(content: bytes, line: int | None) -> Part:
-    """Return the text to show, decompressed and decoded: all, or if it is long the lines from `line` (from 1) on."""
+    """Return the decompressed and decoded text: all of it, or if it is long, the lines from `line` (from 1) on."""
     text, _ = unpack(content, MOST_BYTES)
     lines = text.decode("utf-8", "replace").splitlines()
     first = max(line or 1, 1) if len(lines) > MOST_LINES else 1
@@ -46,7 +46,7 @@ def part(content: bytes, line: int | None) -> Part:
 
 
 def _where(home: Home, batch: str) -> Iterator[Path]:
-    """Yield the tables of raw files, the most likely first: this batch's, then those of earlier batches."""
+    """Yield the tables of raw files to search: first that of this batch, then those of other batches."""
     entries = log.read(home.lake / "log")[::-1]
     for entry in sorted(entries, key=lambda each: (batch not in each.batches, each.batches[0] > batch)):
         if part := entry.files.get("raw_files"):

@@ -1,9 +1,9 @@
-"""Run untrusted input in a subprocess with limits of time and memory.
+"""Subprocesses for untrusted input, with limits of time and memory.
 
-Each process does one job. Its imports take longer than the job, so `prepare` can start a process in advance.
+Each process does one job. As imports take longer than the job, `prepare` starts a process in advance.
 
-DuckDB's own limits are not enough: `memory_limit` does not cover rows during conversion to Arrow or long texts, and a
-function that works on one value ignores interrupts. The limits of the operating system cover everything.
+DuckDB's own limits are not enough: `memory_limit` covers neither long texts nor the conversion to Arrow, and a
+function at work on a single value ignores interrupts. The limits of the operating system cover everything.
 """
 
 import json
@@ -30,15 +30,15 @@ _PREPARING: Final = threading.Lock()
 
 
 class Refused(DroplineError):
-    """The process refused its input; the text says why."""
+    """The process refused its input; the message gives the reason."""
 
 
 class TooMuch(DroplineError):
-    """The job was stopped or not started; the text says at which limit and what to do."""
+    """The job was stopped or not started; the message names the limit and what to do."""
 
 
 def prepare(module: str) -> None:
-    """Start a process for the next `run` of a module, unless one is waiting; it ends with this process."""
+    """Start a process for the next `run` of a module unless one is waiting already; it ends with this process."""
     with _PREPARING:
         waiting = _PREPARED.get(module)
         if waiting is None or waiting.poll() is not None:
@@ -46,10 +46,10 @@ def prepare(module: str) -> None:
 
 
 def run(module: str, *arguments: str, given: bytes = b"", seconds: float) -> bytes:
-    """Run a module of ours on `given` and return its output; at most `AT_ONCE` run at a time.
+    """Run one of our modules on `given` and return its output; at most `AT_ONCE` run at a time.
 
     The process calls the module's `ready()`, which calls `confine` and imports, then its `main(*arguments)`, with
-    `given` on standard input. It inherits nothing of our environment. Raise Refused if the process exited with the code
+    `given` on standard input. It does not inherit our environment. Raise Refused if the process exited with the code
     `REFUSED`; TooMuch if it ran longer than `seconds`, hit a limit of `confine`, or waited longer than `WAIT_S`.
     """
     if not _TURNS.acquire(timeout=WAIT_S):
@@ -64,14 +64,14 @@ def run(module: str, *arguments: str, given: bytes = b"", seconds: float) -> byt
         raise TooMuch(f"This took longer than {seconds:g} s and was stopped; ask for less.") from None
     finally:
         _TURNS.release()
-    said = errors.decode("utf-8", "replace").strip()
+    message = errors.decode("utf-8", "replace").strip()
     if process.returncode == REFUSED:
-        raise Refused(said)
-    if process.returncode < 0 or "MemoryError" in said:
+        raise Refused(message)
+    if process.returncode < 0 or "MemoryError" in message:
         raise TooMuch("This needed more memory than one request may use and was stopped; ask for less.")
     if process.returncode:
         raise Refused(
-            f"This failed: {said.splitlines()[-1]}. This is a bug in Dropline: please report it, with the input."
+            f"This failed: {message.splitlines()[-1]}. This is a bug in Dropline: please report it, with the input."
         )
     return written
 
@@ -93,9 +93,9 @@ def _started(module: str) -> subprocess.Popen[bytes]:
 
 
 def wait() -> None:
-    """Be the process of `run`: prepare the module that the command line names, and run its job when it arrives.
+    """Serve as the process of `run`: prepare the module that the command line names, and run its job on arrival.
 
-    Import when the job arrives or after a pause, in which the browser draws the previous answer.
+    Imports start when the job arrives or after a pause, in which the browser draws the previous answer.
     """
     select.select([sys.stdin], [], [], PAUSE_S)
     module = import_module(sys.argv[1])
@@ -103,16 +103,16 @@ def wait() -> None:
     if arguments := sys.stdin.buffer.readline():  # empty if the parent process has ended
         module.main(*json.loads(arguments))
         sys.stdout.flush()
-        os._exit(0)  # taking the imported libraries down would take longer than the job
+        os._exit(0)  # tearing down the imported libraries would take longer than the job
 
 
 def confine(memory_bytes: int) -> None:
-    """Limit this process for good to so much address space and no file writes."""
+    """Irrevocably limit this process to `memory_bytes` of address space and no file writes."""
     for kind, most in ((resource.RLIMIT_AS, memory_bytes), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0)):
         resource.setrlimit(kind, (most, most))
 
 
 def refuse(reason: object) -> NoReturn:
-    """End this process and tell `run` why."""
+    """End this process, and pass the reason to `run`."""
     print(reason, file=sys.stderr)
     raise SystemExit(REFUSED)

@@ -1,4 +1,4 @@
-"""Run the dashboard, in place of the command line's process."""
+"""Server of the dashboard, which replaces the command line's process."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).parent.parent
 ADDRESS: Final = "127.0.0.1"
-MOST_CONNECTIONS: Final = 1000  # each visitor keeps one open, and opens some more while a page loads
+MOST_CONNECTIONS: Final = 1000  # each visitor keeps one open, and uses several while a page loads
 GRACE_S: Final = 3
 INTERRUPTED: Final = 130  # exit code of shells: 128 + SIGINT
 
@@ -50,7 +50,7 @@ def serve(
 ) -> NoReturn:
     """Replace this process by the dashboard of `home` at http://`address`:`port`, until Ctrl-C.
 
-    0.0.0.0 means every address of this machine. `hosts` are names that visitors use, besides `address` and that of the
+    0.0.0.0 means every address of this machine. `hosts` are allowed host names besides `address` and that of the
     redirect_uri; `secrets` configures sign-in, by default the file that the environment names, or that of the home;
     `no_sign_in` lets other machines connect without it; `allow_upload` lets editors (without sign-in: all) store files.
 
@@ -75,17 +75,17 @@ def serve(
 
 
 def command(port: int, *, open_browser: bool, address: str = ADDRESS, hosts: Sequence[str] = ()) -> list[str]:
-    """Return the command that serves the app; it contains no secrets."""
+    """Return the command that serves the app, without secrets."""
     browser = ["--browser"] if open_browser else []
     named = [part for host in hosts for part in ("--host", host)]
     return [sys.executable, "-m", "dropline.app.serve", "--address", address, "--port", str(port), *named, *browser]
 
 
 def environment(home: Home) -> dict[str, str]:
-    """Return the environment of the process that serves a home: ours and its settings.
+    """Return the environment of the process that serves a home: ours, with the home's settings.
 
-    Each run of a page is a separate thread. By default malloc uses up to eight arenas per core (mallopt(3)), and freed
-    memory fragments over all of them; two arenas need less memory at no measurable cost.
+    Each page runs in its own thread. By default malloc uses up to eight arenas per core (mallopt(3)), over which freed
+    memory fragments; two arenas save memory at no measurable cost.
     """
     return {"MALLOC_ARENA_MAX": "2", **os.environ, "DROPLINE_HOME": str(home.root)}
 
@@ -99,7 +99,7 @@ def shown(address: str, port: int, sign_in: SignIn | None) -> str:
 
 
 def claim(port: int, address: str = ADDRESS) -> None:
-    """Check that the port is free; raise DroplineError if it is in use, or we may not use it."""
+    """Check that the port is free; raise DroplineError if it is in use or forbidden."""
     try:
         listen(port, address).close()
     except OSError as error:
@@ -154,7 +154,7 @@ def application(
     from dropline.app import editor
     from dropline.app.middleware import Guard
 
-    # It reads the metadata of all packages, a fifth of the start, for components; none has any.
+    # Streamlit searches all packages for components, which takes a fifth of the start; there are none.
     manifest_scanner.scan_component_manifests = list  # type: ignore[assignment]
 
     @asynccontextmanager
@@ -162,7 +162,7 @@ def application(
         settle()
         when_ready()
         yield
-        gc.unfreeze()  # before exit: DuckDB complains of objects left over
+        gc.unfreeze()  # at exit, DuckDB complains about objects left over
 
     return st.App(
         ROOT / "app" / "main.py",
@@ -174,7 +174,7 @@ def application(
 
 
 def page_routes() -> list[Route]:
-    """Return routes that serve our page at the address of every page; /results leads to /, where Streamlit has it."""
+    """Return routes that serve our HTML at each page's address; /results redirects to /, its address in Streamlit."""
     from starlette.responses import HTMLResponse, RedirectResponse
     from starlette.routing import Route
 
@@ -182,7 +182,7 @@ def page_routes() -> list[Route]:
 
     html = page()
 
-    async def serve_page(_: Request) -> HTMLResponse:  # one for each request: packing changes the headers of it
+    async def serve_page(_: Request) -> HTMLResponse:  # a new one per request, as compression changes its headers
         return HTMLResponse(html, headers={"Cache-Control": "no-cache"})
 
     async def to_results(request: Request) -> RedirectResponse:
@@ -195,8 +195,8 @@ def page_routes() -> list[Route]:
 def settle() -> None:
     """Import the pages' modules before the first request, and exempt them from garbage collection.
 
-    Pages run in threads, which would see modules half imported by each other. Streamlit collects garbage after every
-    run; scanning all imported objects, none of them garbage, took longer than many pages.
+    Pages run in threads, which would see each other's half-imported modules. Streamlit collects garbage after every
+    run; scanning all imported objects, which stay alive anyway, took longer than many pages.
     """
     from dropline import app
     from dropline.measure import progress  # noqa: F401 - main.py imports it, and a page
@@ -220,7 +220,7 @@ def main(address: str = ADDRESS, port: int = 8501, host: list[str] | None = None
         application(home, address, hosts, partial(webbrowser.open, page) if browser else bool),
         ws="websockets-sansio",  # as in Streamlit's own server
         ws_max_size=2**24,
-        ws_per_message_deflate=False,  # as in Streamlit's own server: compressing takes both sides longer than sending
+        ws_per_message_deflate=False,  # as in Streamlit's own server: compression takes longer than it saves
         access_log=False,
         log_level="warning",
         server_header=False,
@@ -229,7 +229,7 @@ def main(address: str = ADDRESS, port: int = 8501, host: list[str] | None = None
     )
     try:
         uvicorn.Server(settings).run([listen(port, address)])
-    except KeyboardInterrupt:  # uvicorn raises it again after closing everything
+    except KeyboardInterrupt:  # uvicorn raises it again after it has closed everything
         print("Dropline is closed.", file=sys.stderr)
         sys.exit(INTERRUPTED)
 

@@ -35,7 +35,7 @@ _MARKDOWN: Final = MarkdownIt("commonmark", {"html": False})
 
 
 class Page(NamedTuple):
-    """A page of the site: its file, its title, and the app's views on it with their addresses."""
+    """A page of the site: its file, its title, and the app's views that it shows, with their URL parameters."""
 
     file: str
     title: str
@@ -44,7 +44,7 @@ class Page(NamedTuple):
 
 @dataclass
 class Writer:
-    """What elements.html writes of a view besides its text: charts, and Parquet files of these and of tables."""
+    """Writer of a view's charts and tables as Parquet files, for elements.html."""
 
     folder: Path
     name: str
@@ -53,7 +53,7 @@ class Writer:
     charts: list[dict[str, Any]] = field(default_factory=list)
 
     def chart(self, node: Any) -> str:
-        """Note the specification of a chart, and return the file of its data."""
+        """Keep the specification of a chart, and return the file of its data."""
         spec = json.loads(node.proto.spec)
         frames = {each.name: pa.ipc.open_stream(each.data.data).read_pandas() for each in node.proto.datasets}
         spec["datasets"] = spec.get("datasets", {}) | {
@@ -83,7 +83,7 @@ class Writer:
 
 
 def publish(home: Home, folder: Path, say: Callable[[str], None] = print) -> None:
-    """Write the site of a home into a folder that is new, empty, or holds an earlier site.
+    """Write the site of a home to a folder that is new, empty, or holds an earlier site.
 
     Raise WarehouseError without a warehouse, DroplineError if the folder holds other files or a page cannot be drawn.
     """
@@ -125,7 +125,7 @@ def _pages(warehouse: Warehouse) -> list[Page]:
 
 @contextmanager
 def _open_to_us(home: Home) -> Iterator[None]:
-    """Give the pages a home with this warehouse only and without sign-in."""
+    """Let the pages see only this home's warehouse, without sign-in."""
     # Streamlit warns about running without a browser, which is intended here.
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").disabled = True
     before = dict(os.environ)

@@ -1,4 +1,4 @@
-"""The SQL console: one SELECT over the warehouse, in a process that is used once."""
+"""SQL console: one SELECT over the warehouse, in a process that is used once."""
 
 import sys
 from pathlib import Path
@@ -21,7 +21,7 @@ _CUT: Final = b"cut"
 def ask(path: Path, text: str, seconds: float = SECONDS) -> Answer:
     """Answer one SELECT over the warehouse at `path`.
 
-    Raise Refused, whose text says why, if it is something else or DuckDB cannot answer it; TooMuch at a limit.
+    Raise Refused, with the reason, if it is something else or DuckDB cannot answer it; TooMuch at a limit.
     """
     if len(text) > MOST_CHARACTERS:
         raise sandbox.Refused(f"The text has {len(text):,} characters; at most {MOST_CHARACTERS:,} are read.")

@@ -1,8 +1,8 @@
-"""Decide which names a visitor's SELECT may use, from the syntax tree of DuckDB's own parser.
+"""Allow-list of the names that a visitor's SELECT may use, checked on the syntax tree of DuckDB's own parser.
 
 Even a connection without file access reveals facts about the machine: the path of the warehouse, the settings, the
-memory behind an Arrow pointer. This module is therefore an allow-list of what a query may read from: tables and
-functions of the warehouse, and a few of DuckDB's functions that generate rows.
+memory behind an Arrow pointer. A query may therefore read only from tables and functions of the warehouse, and from a
+few of DuckDB's functions that generate rows.
 """
 
 from collections.abc import Iterator
@@ -23,9 +23,9 @@ _READING_NODES: Final = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSI
 
 
 def complaint(tree: Any, functions: frozenset[str], system: frozenset[str]) -> str | None:
-    """Return why the tree of a SELECT (DuckDB's json_serialize_sql) is refused, or None if it may run.
+    """Return why a SELECT is refused, from its tree (DuckDB's json_serialize_sql), or None if it may run.
 
-    `functions` are the warehouse's for FROM, `system` the engine's views without information_schema; in lower case.
+    `functions` are those of the warehouse for FROM, `system` DuckDB's views except information_schema; in lower case.
     """
     for node in _nodes(tree):
         kind = str(node.get("type", ""))
@@ -47,7 +47,7 @@ def _name(node: dict[str, Any], key: str) -> str:
 
 
 def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
-    """Yield every object of a JSON document; without recursion, as a tree can be deep."""
+    """Yield every object of a JSON document, without recursion, as it can be deep."""
     pending = [tree]
     while pending:
         each = pending.pop()

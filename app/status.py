@@ -1,4 +1,4 @@
-"""The state of a home in a few lines, and its measured capacities."""
+"""State of a home in a few lines, and its measured capacities."""
 
 import json
 from typing import Any
@@ -17,7 +17,7 @@ def committed(home: Home) -> list[str]:
 def gate(home: Home) -> list[dict[str, Any]]:
     """Return the last result of every suite of the gate; empty before the first build.
 
-    Each has suite, checked_at (ISO 8601), expectations, successes, failures, severity (of the gravest failure; None if
+    Each has suite, checked_at (ISO 8601), expectations, successes, failures, severity (of the worst failure; None if
     all pass) and findings (name -> count).
     """
     file = home.quality / "gate.json"
@@ -28,7 +28,7 @@ def gate(home: Home) -> list[dict[str, Any]]:
 
 
 def describe(home: Home) -> str:
-    """Return the state of the lake, the warehouse and the gate as text; name missing ones instead of raising."""
+    """Return the state of the lake, the warehouse and the gate as text; a missing one is no error."""
     batches = committed(home)
     lines = [
         f"home       {home.root}",

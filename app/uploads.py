@@ -1,4 +1,4 @@
-"""Parse dropped files in a sandboxed process and a temporary folder.
+"""Uploaded files, parsed in a sandboxed process and a temporary folder.
 
 Files are stored only if the operator set DROPLINE_ALLOW_UPLOADS and an editor asks for it (`keep`, `take_in`).
 """
@@ -36,20 +36,20 @@ def explain(name: str, data: bytes) -> Row:
     The keys are kind and why (as text), left_alone, trials (columns of schema.TRIALS, and `trial_figures`; the first
     `MOST_REPORTS`), rejects (line, reason, hint; the first `MOST_REJECTS`), lines ([number, text, kind]; the first
     `MOST_LINES`), and trials_in_all, rejects_in_all, lines_in_all. Raise Refused if the file cannot be examined,
-    TooMuch if that took too long or too much memory.
+    TooMuch if that takes too much time or memory.
     """
     if len(data) > MOST_BYTES:
         raise sandbox.Refused(
             f"{len(data):,} bytes are more than {MOST_BYTES // 2**20} MiB: use `dropline show FILE` for it."
         )
-    with tempfile.TemporaryDirectory(prefix="dropline-") as folder:  # for our user only
+    with tempfile.TemporaryDirectory(prefix="dropline-") as folder:  # readable by our user only
         file = Path(folder, safe_name(name))
         file.write_bytes(data)
         return dict(json.loads(sandbox.run(__name__, str(file), seconds=SECONDS)))
 
 
 def safe_name(name: str) -> str:
-    """Return the file name from a visitor's browser as a safe name without folders, with its extensions."""
+    """Return a safe name, with extensions and without folders, for a file name from a visitor's browser."""
     kept = re.sub(r"[^\w.+=,@ -]", "_", name.replace("\\", "/").rpartition("/")[2], flags=re.ASCII)
     return kept.lstrip(".")[-_LONGEST_NAME:].strip() or "unnamed"
 
@@ -74,10 +74,10 @@ def take_in(home: Home) -> str:
     """Ingest the stored files as campaign `uploads` in a subprocess, and return its output.
 
     Skip files ingested before. The subprocess is the command line, so that the app never writes to a lake. Raise
-    Refused, whose text says why, if nothing was ingested; TooMuch if it took longer than `INGEST_S`.
+    Refused, with the reason, if nothing was ingested; TooMuch if it took longer than `INGEST_S`.
     """
     command = [sys.executable, "-m", "dropline", "--home", str(home.root), "ingest", str(home.root / "uploads")]
-    environment = {"PYTHONUTF8": "1", "TZ": "UTC"}  # nothing of the app's environment, which may hold secrets
+    environment = {"PYTHONUTF8": "1", "TZ": "UTC"}  # not the app's environment, which may hold secrets
     try:
         done = subprocess.run(  # noqa: S603 - ourselves
             command, capture_output=True, text=True, timeout=INGEST_S, env=environment, check=False
@@ -92,13 +92,13 @@ def take_in(home: Home) -> str:
 
 
 def look(file: Path) -> Row:
-    """Return the result of `explain` for a file alone in its folder, in a confined process; exit if it is refused."""
+    """Return the result of `explain` for a file alone in its folder, in a confined process; exit if refused."""
     from dropline.ingest.files import IntakeError
     from dropline.ingest.names import ARCHIVES
     from dropline.ingest.schema import TRIALS
     from dropline.ingest.show import show
 
-    if ARCHIVES.search(file.name):  # this process may not write what is in it
+    if ARCHIVES.search(file.name):  # this process may not write, so it cannot unpack
         sandbox.refuse(f"{file.name}: an archive. Drop one file of it, or type dropline ingest {file.name}")
     try:
         found = show(file, within=file.parent)
@@ -120,7 +120,7 @@ def look(file: Path) -> Row:
 
 
 def ready() -> None:
-    """Confine this process, import what the job needs, and run the model once: the first run is slow."""
+    """Confine this process, import what the job needs, and run the model once, as the first run is slow."""
     sandbox.confine(_MEMORY_BYTES)
     import dropline.ingest.show  # noqa: F401
 

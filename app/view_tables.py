@@ -1,4 +1,4 @@
-"""View tables: query results with labels, signs and text beside the numbers."""
+"""Tables for display: query results with labels, signs and text beside the numbers."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -18,10 +18,10 @@ _UNITS = re.compile(r"_(?:bytes|mbps|mhz)\Z")
 def capacities(table: pa.Table, labels: Mapping[str, str]) -> pd.DataFrame:
     """Return capacities with display columns.
 
-    Adds `label` (unique), `row` (protocol, threading and HA as text), `sign` (of a bound, among figures of one kind),
-    `figure_sign` and `shown` (the figure with it: the last step that passed is a lower bound), `interval` (the range of
-    the rate at the limit), `about` (its best single figure), `quality_shown`, `status_shown` and `findings_shown`;
-    `rate` is that of `rates`.
+    These are `label` (unique), `row` (protocol, threading and HA as text), `sign` (of a bound, among figures of one
+    kind), `figure_sign` and `shown` (the figure with this sign: the last step that passed is a lower bound), `interval`
+    (the range of the rate at the limit), `about` (its best estimate), `quality_shown`, `status_shown` and
+    `findings_shown`; `rate` comes from `rates`.
     """
     ends = "ci_low", "ci_high"
     rate = rates(table)
@@ -45,7 +45,7 @@ def capacities(table: pa.Table, labels: Mapping[str, str]) -> pd.DataFrame:
 
 
 def rates(table: pa.Table) -> pa.ChunkedArray:
-    """Return the rates of capacities; one with only an upper bound has that bound, to be shown with the sign `<`."""
+    """Return the rates of capacities; if there is only an upper bound, that bound, to be shown with the sign `<`."""
     return pc.coalesce(table["rate"], table["rate_at_most"])
 
 
@@ -61,22 +61,22 @@ def set_up(protocol: str | None, threading: str | None, threads: float | None, h
 
 
 def short(labels: Mapping[str, str], chosen: Sequence[str]) -> dict[str, str]:
-    """Return the labels of the chosen configurations without the words that all begin or end with."""
+    """Return the labels of the chosen configurations without the words with which all begin or end."""
     split = [labels[each].split() for each in chosen]
     if len(split) < 2:
         return {each: labels[each] for each in chosen}
     ways = split, [words[::-1] for words in split]
     begin, end = (len(commonprefix(each)) for each in ways)  # noqa: RUF071 - of lists of words
     cut = [" ".join(each[begin : len(each) - end]) for each in split]
-    # "64" of "64 B frames" has lost its unit
+    # "64" out of "64 B frames" has lost its unit
     useful = all(cut) and len({*cut}) == len(cut) and not any(each.startswith("(") or each.isdecimal() for each in cut)
     return {each: text if useful else labels[each] for each, text in zip(chosen, cut, strict=True)}
 
 
 def what_differs(found: pd.DataFrame, facts: pa.Table) -> str:
-    """Return the fairness of a pair as a sentence: the hardware, the compared factors, and other unfair differences.
+    """Return the fairness of a pair in sentences: the hardware, the compared factors, and other unfair differences.
 
-    `found` is the answer to `compare_differences`, `facts` that to `factors` for both.
+    `found` is the answer to the query `compare_differences`, `facts` the one to `factors` for both.
     """
     rest = found[~found["is_asked"].astype(bool)]
     hardware = rest[rest["aspect"] == "hardware"]
@@ -106,7 +106,7 @@ def in_words(item: str) -> str:
 
 
 def differences(factors: pa.Table, labels: Mapping[str, str], chosen: Sequence[str]) -> pd.DataFrame:
-    """Return one row per stated factor: `Factor`, `Differs` (≠ or empty), a column per configuration."""
+    """Return a row per stated factor: `Factor`, `Differs` (≠ or empty), and a column per configuration."""
     by_id = {row["configuration_id"]: row for row in factors.to_pylist()}
     rows = []
     for name in factors.column_names:
@@ -129,7 +129,7 @@ def _fact(name: str, value: object) -> str:
 
 
 def bounded(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return pairs with `sign`, and as ratio the end of the interval that is known where a ramp ended too soon.
+    """Return pairs with `sign`; where a ramp ended too soon, `ratio` is the known end of the interval.
 
     The sign of a published ratio is that of its `ratio_qualifier`, if there is such a column.
     """
@@ -142,6 +142,6 @@ def bounded(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def texts(rows: pa.Table | pd.DataFrame, in_words: Callable[..., Any], *columns: str) -> list[Any]:
-    """Return what a function says of these columns, row by row; of text ten times as fast from Arrow."""
+    """Return the results of a function of these columns, row by row; for text, an Arrow table is ten times as fast."""
     lists = (rows[name].to_pylist() if isinstance(rows, pa.Table) else rows[name] for name in columns)
     return [in_words(*each) for each in zip(*lists, strict=True)]

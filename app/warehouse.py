@@ -1,4 +1,4 @@
-"""The read-only, locked-down DuckDB connection of the dashboard and the command line."""
+"""Read-only, locked-down DuckDB connection of the dashboard and the command line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Limits = dict[str, str]
-_THREADS: Final = min(4, os.cpu_count() or 1)  # more than there are cores take a fifth longer
+_THREADS: Final = min(4, os.cpu_count() or 1)  # with more threads than cores, queries take a fifth longer
 LIMITS: Final[Limits] = {"memory_limit": "1GB", "threads": str(_THREADS), "temp_directory": ""}
 # No automatic downloads or extensions, and table names never refer to Python variables.
 _CLOSED: Final[Limits] = {
@@ -28,13 +28,13 @@ _CLOSED: Final[Limits] = {
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
 }
-MOST_COLUMNS: Final = 1000  # of an answer to a visitor
+MOST_COLUMNS: Final = 1000  # in an answer to a visitor
 _BATCH_ROWS: Final = 2048
-warnings.filterwarnings("ignore", "Arrow output on a DB-API result")  # it costs a copy of few rows
+warnings.filterwarnings("ignore", "Arrow output on a DB-API result")  # that only copies a few rows
 
 
 class WarehouseError(DroplineError):
-    """The warehouse cannot answer; the text says why and what to do."""
+    """The warehouse cannot answer; the message says why and what to do."""
 
 
 class WarehouseMissing(WarehouseError):
@@ -66,7 +66,7 @@ class Identity(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """Rows, and whether more were cut off."""
+    """Rows, and whether there were more."""
 
     rows: pa.Table
     cut: bool
@@ -85,9 +85,9 @@ class Warehouse:
     def open(cls, path: Path, limits: Limits = LIMITS, remembered_bytes: int = 0) -> Warehouse:
         """Open the file read-only, without access to other files or the network, and lock the settings.
 
-        Attach the file to a separate instance: `duckdb.connect(path)` would return the old file of this name as long as
-        anything in this process still reads it. `query` caches answers up to `remembered_bytes`; they stay valid, as a
-        publication never changes. Raise WarehouseMissing without a file, WarehouseError if it cannot be opened.
+        Attach the file to a separate instance: `duckdb.connect(path)` would return the previous file of this name as
+        long as this process reads it. `query` caches answers up to `remembered_bytes`; they stay valid, as a published
+        file never changes. Raise WarehouseMissing without a file, WarehouseError if it cannot be opened.
         """
         identity = Identity.of(path)
         database = duckdb.connect(":memory:", config={**limits, **_CLOSED})
@@ -105,7 +105,7 @@ class Warehouse:
         return cls(identity, database, remembered_bytes)
 
     def query(self, sql: str, params: Mapping[str, Any] | None = None) -> pa.Table:
-        """Answer one SELECT, with `$name` for `params["name"]`; raise QueryRefused for another text or if it fails."""
+        """Answer one SELECT, with `params` by name (`$name`); raise QueryRefused if it is no SELECT or fails."""
         question = query_log.pasteable(sql, params or {})
         _, answer = self._remembered.get(question, (0, None))
         if answer is None:
@@ -126,15 +126,15 @@ class Warehouse:
                         f"Expected one SELECT, found {_kinds(statements)}. The warehouse is read-only; to keep a "
                         "result, use `dropline sql ... --output FILE`."
                     )
-                return cursor.execute(statements[0], dict(params)).to_arrow_table()  # sql() would plan it twice
+                return cursor.execute(statements[0], dict(params)).to_arrow_table()  # sql() would plan the query twice
             except duckdb.Error as error:
                 raise QueryRefused(str(error)) from error
 
     def ask(self, text: str, most_rows: int, most_bytes: int) -> Answer:
-        """Answer one untrusted SELECT with at most so many rows and bytes, and `MOST_COLUMNS` columns.
+        """Answer one untrusted SELECT, with at most `most_rows`, `most_bytes` and `MOST_COLUMNS` columns.
 
-        Unlike `query` refuse EXPLAIN (which can create what it analyses) and anything that reveals facts about the
-        machine: see app/sql_guard.py. Raise QueryRefused if the text is something else, or DuckDB cannot answer it;
+        Unlike `query`, refuse EXPLAIN, which can run other statements, and anything that reveals facts about the
+        machine: see app/sql_guard.py. Raise QueryRefused if the text is something else or DuckDB cannot answer it,
         MemoryError if the answer does not fit into this process's memory.
         """
         with self.database.cursor() as cursor:
@@ -148,18 +148,18 @@ class Warehouse:
     def _require_harmless(self, cursor: duckdb.DuckDBPyConnection, text: str) -> None:
         kinds = _kinds(cursor.extract_statements(text))
         if kinds == duckdb.StatementType.MULTI.name:
-            raise QueryRefused("Name the values of the PIVOT: pivot ... on column in ('one', 'other') using ...")
+            raise QueryRefused("List the values of the PIVOT: pivot ... on column in ('one', 'other') using ...")
         if kinds != duckdb.StatementType.SELECT.name:
             raise QueryRefused(f"Expected one SELECT, found {kinds}. The warehouse is read-only.")
-        (said,) = cursor.execute("select json_serialize_sql($1::varchar)", [text]).fetchone() or ("{}",)
-        tree = json.loads(said)
+        (serialized,) = cursor.execute("select json_serialize_sql($1::varchar)", [text]).fetchone() or ("{}",)
+        tree = json.loads(serialized)
         reason = tree.get("error_message") if tree.get("error", True) else sql_guard.complaint(tree, *_known(cursor))
         if reason:
             raise QueryRefused(f"This query is not allowed: {reason}.")
 
 
 def _known(cursor: duckdb.DuckDBPyConnection) -> Iterator[frozenset[str]]:
-    """Yield the functions and the system views for `sql_guard`; not cached, as each process answers one query."""
+    """Yield the functions and system views for `sql_guard`; not cached, as each process answers only one query."""
     for names in (
         "select lower(function_name) from duckdb_functions() where database_name = 'warehouse'",
         "select lower(view_name) from duckdb_views() where internal and schema_name <> 'information_schema'",
@@ -168,7 +168,7 @@ def _known(cursor: duckdb.DuckDBPyConnection) -> Iterator[frozenset[str]]:
 
 
 def _read(reader: pa.RecordBatchReader, most_rows: int, most_bytes: int) -> Answer:
-    """Return the first rows of `reader`; the rest is never computed."""
+    """Return the first rows of `reader` without computing the others."""
     import pyarrow as pa
 
     if len(reader.schema) > MOST_COLUMNS:

@@ -1,4 +1,4 @@
-"""Page state: the open warehouse, choices stored in the URL, and their widgets."""
+"""Page state: the open warehouse, the choices in the URL, and their widgets."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from dropline.app.warehouse import LIMITS, Identity, Warehouse, WarehouseError
 from dropline.paths import Home
 
 FOLLOWED_EVERY_S: Final = 5
-# The questions of pages are small: a second thread costs them more than it saves, and other visitors ask, too.
+# Queries of pages are small: a second thread costs more than it saves, and other visitors need it.
 PAGE_LIMITS: Final = LIMITS | {"threads": "1"}
 REMEMBERED_BYTES: Final = 64 * 2**20  # cached answers of one publication
 ID_LENGTH: Final = 12  # characters of an id in an address
 _ID: Final = re.compile(f"[0-9a-f]{{{ID_LENGTH},}}")
-MOST_OPTIONS: Final = 500  # of a list to choose from
+MOST_OPTIONS: Final = 500  # in a select box
 MISSING: Final = "-"
 BOUND_WIDTH: Final = 70  # pixels
-MIXED: Final = "%,.9g"  # no format rounds large numbers to whole ones and small ones to three digits
+MIXED: Final = "%,.9g"  # no format rounds large numbers to integers and small ones to three digits
 BOUND_HELP: Final = "≥ at least this figure, < less than this figure, ≈ about this figure."
 ROW_PIXELS: Final = 35  # of a table
 FRAME_PIXELS: Final = 2  # around the rows of a table
-MOST_PIXELS: Final = 400  # of a table that fits its rows, up to ten
+MOST_PIXELS: Final = 400  # of a table that shows ten rows and scrolls
 TOOLS_PIXELS: Final = 12  # between a field and a chart, whose tool bar overlaps the space above
 HEADER_PIXELS: Final = 44  # an answer of one line
 FIELD_PIXELS: Final = 68  # a field with its label
@@ -42,20 +42,20 @@ _TABLES: Final = beside.words(__file__, "tables")
 TINT: Final = "background-color: rgba(230, 159, 0, 0.2)"
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)  # the previous one closes when the last page that reads it ends
+@st.cache_resource(max_entries=1, show_spinner=False)  # the previous one closes when its last page has finished
 def _opened(identity: Identity) -> Warehouse:
     return Warehouse.open(identity.path, PAGE_LIMITS, REMEMBERED_BYTES)
 
 
 def open_warehouse() -> Warehouse:
-    """Return the warehouse as published now, opened anew if need be; raise WarehouseError if none can be read."""
+    """Return the latest published warehouse; raise WarehouseError if none can be read."""
     return _opened(Identity.of(Home.chosen().warehouse))
 
 
 @st.fragment(run_every=FOLLOWED_EVERY_S)
 def follow_publications(shown: Identity | None) -> None:
     """Rerun the page within seconds of a publication after the `shown` one; costs one stat of the file."""
-    # `shown` is of the run of the whole page: if a rerun gets lost, the next look asks again.
+    # `shown` is from the last run of the whole page, so that a lost rerun is requested again.
     if published() != shown:
         st.rerun()
 
@@ -88,21 +88,21 @@ def warn_if_behind(warehouse: Warehouse) -> None:
 
 
 def search(label: str, key: str, placeholder: str, **shown: Any) -> str:
-    """Show a field for the words of a search, and return them."""
+    """Show a search field, and return its text."""
     return (
         st.text_input(label, key=key, type="search", icon=":material/search:", placeholder=placeholder, **shown) or ""
     )
 
 
-def narrowed(what: str, key: str, options: Mapping[str, str]) -> dict[str, str]:
+def narrowed(noun: str, key: str, options: Mapping[str, str]) -> dict[str, str]:
     """Return at most `MOST_OPTIONS` options (value -> text); ask for a search text if there are more.
 
-    Keep options that the URL or an earlier choice names under `key`; `what` names the options, in the plural.
+    Keep options that the URL or an earlier choice has under `key`; `noun` names the options, in the plural.
     """
     if len(options) <= MOST_OPTIONS:
         return dict(options)
     with reserved(FIELD_PIXELS):
-        words = search(f"Search {what}", f"{key}_search", f"words in any of {len(options):,} {what}")
+        words = search(f"Search {noun}", f"{key}_search", f"words in any of {len(options):,} {noun}")
     asked = words.lower().split()
     found = [each for each, text in options.items() if all(word in text.lower() for word in asked)]
     chosen = st.session_state.get(key)
@@ -111,9 +111,9 @@ def narrowed(what: str, key: str, options: Mapping[str, str]) -> dict[str, str]:
     named |= {_of_id(each, options) for each in asked_for}
     kept = {each for each, text in options.items() if each in named or text in named}
     if len(found) > MOST_OPTIONS:
-        st.caption(f"The list shows the first {MOST_OPTIONS:,} of {len(found):,} {what}. Type words to find others.")
+        st.caption(f"The list shows the first {MOST_OPTIONS:,} of {len(found):,} {noun}. Type words to find others.")
     kept |= {*found[:MOST_OPTIONS]}
-    return {each: text for each, text in options.items() if each in kept}  # the first is what an address leaves out
+    return {each: text for each, text in options.items() if each in kept}  # in order: the first is the URL's default
 
 
 def choose_one(
@@ -123,15 +123,15 @@ def choose_one(
     on_change: Callable[[], None] | None = None,
     otherwise: str | None = None,
 ) -> str | None:
-    """Show `options` (value -> text) in a select box bound to the URL by text or id; report unknown ones in the URL.
+    """Show `options` (value -> text) in a select box bound to the URL by text or id; warn of unknown ones in the URL.
 
-    Until the visitor chooses, it is `otherwise`, or the first.
+    The default is `otherwise`, or the first.
     """
     bound = _bound(key, options)
     values = list(options)
     first = values.index(otherwise) if otherwise else 0
     if values and st.session_state.get(key, values[first]) not in options:
-        st.session_state[key] = values[first]  # so that the address follows
+        st.session_state[key] = values[first]  # so that the URL follows
     chosen: str | None = st.selectbox(label, values, index=first, on_change=on_change or "rerun", **bound)
     return chosen
 
@@ -159,16 +159,16 @@ def choose_goal(warehouse: Warehouse, key: str = "goal") -> str | None:
 
 
 def _of_id(asked: str, options: Collection[str]) -> str | None:
-    """Return the only option that begins with an id, as SQL shows it or at least `ID_LENGTH` characters of it."""
+    """Return the only option that begins with an id of at least `ID_LENGTH` characters."""
     found = [each for each in options if each.startswith(asked)] if _ID.fullmatch(asked) else []
     return found[0] if len(found) == 1 else None
 
 
 def _bound(key: str, options: Mapping[str, str]) -> dict[str, Any]:
-    """Return what binds a widget to the URL by the texts of its options.
+    """Return the arguments that bind a widget to the URL by the texts of its options.
 
-    Replace ids in the URL by these texts, and start again: the widget reads and keeps texts only. Warn of what is not
-    among the options, unless it was before: another configuration has other runs.
+    Replace ids in the URL by texts and rerun, as widgets know only texts. Warn of values that never were among the
+    options; earlier ones may belong to another configuration.
     """
     asked = st.query_params.get_all(key)
     known = {text: each for each, text in options.items()}
@@ -185,7 +185,7 @@ def _bound(key: str, options: Mapping[str, str]) -> dict[str, Any]:
 
 
 def show_tabs(drawn: Mapping[str, Callable[[], None]], default: str | None = None) -> None:
-    """Show tabs by their names, and draw the open one, which the URL names; else it is `default`, or the first."""
+    """Show tabs by name, and draw the open one: that of the URL, else `default`, else the first."""
     tabs = st.tabs([*drawn], default=default, key="tab", on_change="rerun", bind="query-params")
     for tab, draw in zip(tabs, drawn.values(), strict=True):
         with tab:
@@ -194,15 +194,15 @@ def show_tabs(drawn: Mapping[str, Callable[[], None]], default: str | None = Non
 
 
 def reserved(pixels: int) -> DeltaGenerator:
-    """Return a container of this minimum height even while empty, so that nothing below jumps."""
-    row = st.container(horizontal=True, horizontal_alignment="right", gap=None)  # the space stays where it is
+    """Return a container with a minimum height, so that nothing below jumps when it is filled."""
+    row = st.container(horizontal=True, horizontal_alignment="right", gap=None)  # the container and its spacer
     held = row.container()
     row.container(width=1).space(pixels)
     return held
 
 
 def _pixels(height: int | Literal["auto", "content"], rows: int) -> int:
-    """Return the height of a table, which Streamlit itself knows only once it is drawn."""
+    """Return the height of a table, which Streamlit knows only after drawing it."""
     content = ROW_PIXELS * (rows + 1) + FRAME_PIXELS
     most = {"auto": MOST_PIXELS if rows > 10 else content, "content": content}
     return min(content, most[height] if isinstance(height, str) else height)
@@ -215,15 +215,15 @@ def chart(
     on_select: Callable[[], None] | Literal["rerun"] | None = None,
     kept: Mapping[str, Any] | None = None,
 ) -> None:
-    """Show a chart with its title, its description as text alternative, and below it its data and SQL.
+    """Show a chart with its title, its description as text alternative, and a menu with its data and SQL.
 
-    `key` is also the name of the files; `asked` are the queries behind it, as from `query_log.recorded`; `kept` is its
-    specification `with_frames`, if the page keeps it.
+    `key` is also the name of the files; `asked` are the queries behind it, from `query_log.recorded`; `kept` is its
+    specification from `with_frames`, if the page has cached it.
     """
     with st.container(gap="xxsmall", key=f"chart-{key}"):
         height: Any = drawn.height if isinstance(drawn.height, int) else "content"
         with nullcontext() if height != "content" else reserved(theme.room(drawn)):
-            spec = dict(kept or drawn.with_frames())  # Streamlit takes the data out of it
+            spec = dict(kept or drawn.with_frames())  # a copy, as Streamlit removes the data from it
             st.vega_lite_chart(None, spec, width="stretch", height=height, key=key, on_select=on_select or "ignore")
         downloads.menu(drawn, key, asked)
 
@@ -241,9 +241,9 @@ def table(
 ) -> Any:
     """Show rows in the given order. Cells are plain text, never markup; numbers sort as numbers.
 
-    `alt` describes the table to screen readers; `bounds` are, for columns of rates, the sign (≥, <, ...) before each
+    `alt` describes the table to screen readers; `bounds` gives, for columns of rates, the sign (≥, <, ...) before each
     row's figure; `height` is in pixels, `auto` for up to ten rows, `content` for all; `tinted` rows are highlighted.
-    `choice` is how Streamlit lets rows be chosen; those chosen are returned.
+    `choice` holds Streamlit's arguments for choosing rows; the chosen rows are returned.
     """
     shown: Any = rows.reset_index(drop=True)
     if bounds:
@@ -265,7 +265,7 @@ def table(
 
 
 def went_back() -> bool:
-    """Return whether the visitor came by the browser's Back or Forward, so that the URL overrides earlier choices.
+    """Return whether the visitor came by the browser's Back or Forward: then the URL overrides earlier choices.
 
     Streamlit uses this for widgets bound to the URL, but has no public function for it; its version is pinned.
     """
@@ -274,9 +274,9 @@ def went_back() -> bool:
 
 
 def declared(name: str, rows: pd.DataFrame, texts: Mapping[str, str] | None = None, **shown: Any) -> Any:
-    """Show rows as the table of this name in tables.yml, as `table`; `bounds` are by column here.
+    """Show rows as the table of this name in tables.yml; other arguments are those of `table`.
 
-    `texts` fill the placeholders of its declaration. Of its columns, those that the rows have are shown.
+    `texts` fill the placeholders of the declaration. Columns that the rows lack are left out.
     """
     known = _TABLES[name]
     words = texts or {}
@@ -291,14 +291,14 @@ def declared(name: str, rows: pd.DataFrame, texts: Mapping[str, str] | None = No
 
 
 def headings(name: str) -> dict[str, str]:
-    """Return the headings of a table in tables.yml by column; where it has none, the column's name as text."""
+    """Return the headings of a table in tables.yml by column; by default, the column's name as text."""
     columns: dict[str, Any] = _TABLES[name]["columns"]
     headings = {column: each.get("heading") if isinstance(each, dict) else each for column, each in columns.items()}
     return {column: each or column.replace("_", " ").capitalize() for column, each in headings.items()}
 
 
 def _settings(settings: Mapping[str, Any], words: Mapping[str, str]) -> ColumnConfig:
-    """Return Streamlit's settings of a column: a text has a width, a number and a time have a format."""
+    """Return Streamlit's settings of a column: a width for text, a format for numbers and times."""
     shown = {name: settings[name].format(**words) for name in ("help", "label") if name in settings}
     if "text" in settings:
         return st.column_config.TextColumn(width=settings["text"], **shown)
@@ -308,7 +308,7 @@ def _settings(settings: Mapping[str, Any], words: Mapping[str, str]) -> ColumnCo
 
 
 def choose_row(name: str, rows: pd.DataFrame, texts: Mapping[str, str] | None = None) -> int | None:
-    """Show rows to choose one from, and return its position; else like `choose_rows`."""
+    """Show rows to choose one from, like `choose_rows`, and return its position."""
     chosen = choose_rows(name, rows, texts, mode="single-row")
     return chosen[0] if chosen else None
 
@@ -320,9 +320,9 @@ def choose_rows(
     mode: Literal["single-row", "multi-row"] = "multi-row",
     **shown: Any,
 ) -> list[int]:
-    """Show rows to choose any from as `declared`, and return their positions in order.
+    """Show rows to choose from, like `declared`, and return the positions of those chosen, in order.
 
-    The URL parameter that the table names holds the starts of the ids of those chosen.
+    The URL parameter that the declaration names holds the first characters of their ids.
     """
     ids, parameter = list(rows[_TABLES[name]["id"]]), _TABLES[name]["address"]
     asked = tuple(filter(None, st.query_params.get_all(parameter)))
@@ -336,7 +336,7 @@ def choose_rows(
         on_select="rerun",
         selection_mode=mode,
         selection_default={"selection": {"rows": places if mode == "multi-row" else places[:1]}},
-        # other rows need a new widget, as positions would refer to other rows; so do choices after Back
+        # new rows need a new widget, as positions would refer to the old ones; so do choices after Back
         key=f"{parameter}-{zlib.crc32(' '.join(ids).encode())}-{times_back}",
         **shown,
     )
@@ -351,9 +351,9 @@ def choose_rows(
 def _with_bounds(
     rows: pd.DataFrame, bounds: Mapping[str, Sequence[str]]
 ) -> tuple[pd.DataFrame, dict[str, ColumnConfig]]:
-    """Return the rows with separate columns for the signs of bounds, and the number formats.
+    """Return the rows with a column for the signs of each bound, and the number formats.
 
-    A pandas Styler could show sign and figure in one cell, but takes a hundred times as long.
+    A pandas Styler could show sign and figure in one cell, but is a hundred times slower.
     """
     formats = {name: written(rows[name]) for name in rows.select_dtypes("float")}
     columns = {name: st.column_config.NumberColumn(format=each) for name, each in formats.items()}

@@ -1,4 +1,4 @@
-"""The common wording of figures and verdicts for tables, charts and pages."""
+"""Wording of figures and verdicts, shared by tables, charts and pages."""
 
 import math
 import re
@@ -58,13 +58,13 @@ def known(value: Any) -> Any:
 def number(value: float) -> str:
     """Format a rate: grouped thousands, three digits below ten.
 
-    Each figure that was measured is shown so everywhere; only estimates, the ends of an interval, go through `about`.
+    Measured figures look like this everywhere; estimates, such as the ends of an interval, go through `about` first.
     """
     return f"{value:,.0f}" if abs(value) >= 10 or value == 0 else f"{value:.3g}"
 
 
 def lost(basis: str, units: Collection[str | None]) -> str:
-    """Return what a loss is a share of, e.g. `worst exchange, % of sent`: only a lease takes several exchanges."""
+    """Return the total of which a loss is a share, e.g. `worst exchange, % of sent`; only leases have exchanges."""
     return f"{BASES[basis]}, % of sent" if "leases/s" in units else "% of sent"
 
 
@@ -74,7 +74,7 @@ def bound(status: str | None, qualifier: str | None = None) -> str:
 
 
 def ends(figure: Any) -> tuple[float, float | None]:
-    """Return the lowest and the highest value of a capacity, a row of `capacity`; None if nothing limits it."""
+    """Return the lowest and highest value of a row of `capacity`; None as highest if the range is open."""
     if not is_known(figure["ci_low"]):
         return figure["rate"], figure["rate"]
     return figure["ci_low"], figure["ci_high"] if is_known(figure["ci_high"]) else None
@@ -83,16 +83,16 @@ def ends(figure: Any) -> tuple[float, float | None]:
 def rate(value: float | None, sign: str = "") -> str:
     """Return a capacity with the sign of `bound`, e.g. `≥ 12,000`; a dash if there is none."""
     if is_known(value) and sign in _DOWN and value >= 10:
-        value = math.ceil(round(value, 6))  # 292.5 is not below 292
+        value = math.ceil(round(value, 6))  # `< 292` would be wrong for 292.5
     return f"{sign} {number(value)}".strip() if is_known(value) else "-"
 
 
 def figure_sign(
     value: float | None, status: str | None, qualifier: str | None, kind: str | None, low: float | None
 ) -> str:
-    """Return the sign before a figure on its own, from FIGURE_COLUMNS; use `bound` for figures of one kind.
+    """Return the sign before a single figure, from FIGURE_COLUMNS; use `bound` where all figures are of one kind.
 
-    The rate of the last step that passed is a lower bound, unless another run may give less or fails at its first step.
+    The last step that passed is a lower bound, unless the interval reaches below it or a run failed at its first step.
     """
     is_below = kind == "confidence" and is_known(value) and is_known(low) and low < value
     if is_below or (status == "bracketed" and low == 0):
@@ -110,15 +110,14 @@ def interval(low: float | None, high: float | None) -> str:
 def capacity_range(
     kind: str | None, low: float | None, high: float | None, passing: float | None, exceeding: float | None
 ) -> str:
-    """Return the range of the rate at the loss limit, given by RANGE_COLUMNS, after its kind; a dash if unknown.
+    """Return the kind and the range of the rate at the loss limit, from RANGE_COLUMNS; a dash if unknown.
 
-    `bracket 8,500 to 10,000 offered`, `95 % interval 12,240 to 13,760`, `limit not reached`; `runs disagree` if one
-    exceeded it at its first step and another never. A bracket is shown by its steps `passing` and `exceeding`: as
-    goodput, `low` could lie below the figure. The ends of an interval, `low` and `high`, are estimates, rounded to its
-    precision.
+    Examples: `bracket 8,500 to 10,000 offered`, `95 % interval 12,240 to 13,760`, `limit not reached`; `runs disagree`
+    if one run exceeded the limit at its first step and another never did. A bracket shows the offered rates of its
+    steps, since `low` is goodput and may be below the figure; the ends of an interval are rounded by `about`.
     """
     offered = ""
-    if kind == "bracket" and (known(passing) or is_known(exceeding)):  # a throughput has no steps
+    if kind == "bracket" and (known(passing) or is_known(exceeding)):  # without steps it is a throughput
         low, high, offered = passing, exceeding, " offered"
     if kind not in RANGES or not is_known(low):
         return "-"
@@ -130,7 +129,7 @@ def capacity_range(
 
 
 def about(value: float, low: float | None, high: float | None) -> float:
-    """Round an estimate: drop digits that are worth less than a twentieth of its range."""
+    """Round an estimate: drop digits finer than a twentieth of its range."""
     if not (is_known(low) and is_known(high)) or high <= low:
         return value
     return round(value, -math.floor(math.log10((high - low) / 20)))
@@ -143,7 +142,7 @@ def factor_interval(low: float | None, high: float | None) -> str:
 
 
 def change(ratio: float) -> str:
-    """Return a comparison that continues with the other's name: `8 % more than`, `2.4 times as much as`."""
+    """Return a ratio as text to put before the other's name: `8 % more than`, `2.4 times as much as`."""
     if ratio >= 2:
         return f"{factor(ratio)} times as much as"
     percent = number(100 * abs(ratio - 1))
@@ -175,7 +174,7 @@ def order(is_in_turn: bool | None) -> str | None:
 
 
 def drift(in_turn: Iterable[bool | None], variations: Iterable[float | None]) -> str:
-    """Return a note on pairs not measured in turn, and on the variation of their series; empty if there are none."""
+    """Return a note on pairs not measured in turn and on the variation between campaigns; empty if neither applies."""
     known = zip(in_turn, variations, strict=True)
     pairs = [(order, 100 * variation if is_known(variation) else 0) for order, variation in known]
     notes, percents = [], [percent for _, percent in pairs if percent]
@@ -193,7 +192,7 @@ def drift(in_turn: Iterable[bool | None], variations: Iterable[float | None]) ->
 
 
 def machines(differ_in: Iterable[Collection[str] | None]) -> str:
-    """Return a note on pairs whose machines differ, each given by the names of what differs; empty if none does."""
+    """Return a note on pairs whose machines differ, from the differing items of each pair; empty if none differ."""
     pairs = [each if isinstance(each, Collection) else [] for each in differ_in]
     if not (items := sorted({item.replace("_", " ") for each in pairs for item in each})):
         return ""
@@ -210,7 +209,7 @@ def doubts(pairs: Collection[Mapping[str, Any]]) -> str:
 
 
 def widened(factors: Mapping[str, float | None]) -> str:
-    """Return a note on configurations, by label, whose intervals have a widening above 1; empty if there are none."""
+    """Return a note on the configurations (label -> widening) whose intervals were widened; empty if none were."""
     wider = [f"{label} ({factor(each)} times)" for label, each in factors.items() if is_known(each) and each > 1]
     reason = "Neighbouring runs, or runs of the same day, resemble each other"
     return f"{reason}, which widened the interval of {', '.join(wider)}." if wider else ""
@@ -222,12 +221,12 @@ def count(value: float | None) -> str:
 
 
 def numbers(one: float | None, other: float | None) -> str:
-    """Return the numbers of runs behind a ratio, e.g. `9 and 5`; empty if neither is known."""
+    """Return both numbers of runs behind a ratio, e.g. `9 and 5`; empty if neither is known."""
     return f"{count(one)} and {count(other)}" if is_known(one) or is_known(other) else ""
 
 
 def ratio(upper: float | None, lower: float | None, upper_sign: str = "", lower_sign: str = "") -> str:
-    """Return upper over lower, e.g. `≥ 1.62 ×`; `?` if their bounds leave the ratio open."""
+    """Return the ratio of upper to lower, e.g. `≥ 1.62 ×`; `?` if their bounds leave it open."""
     if not (is_known(upper) and is_known(lower)) or not upper or not lower:
         return "-"
     up, down = upper_sign in UP or lower_sign in _DOWN, upper_sign in _DOWN or lower_sign in UP
@@ -238,7 +237,7 @@ def ratio(upper: float | None, lower: float | None, upper_sign: str = "", lower_
 
 
 def times(upper: float | None, lower: float | None, upper_sign: str = "", lower_sign: str = "") -> str:
-    """Return upper over lower as the start of a sentence, e.g. `At least 1.62 times`; empty if the ratio is open."""
+    """Return the ratio as the start of a sentence, e.g. `At least 1.62 times`; empty if it is open."""
     sign, _, figure = ratio(upper, lower, upper_sign, lower_sign).removesuffix(" ×").rpartition(" ")
     if figure in ("-", "?"):
         return ""
@@ -251,12 +250,12 @@ def span(low: float, high: float) -> str:
 
 
 def factor(value: float) -> str:
-    """Format a ratio: three digits, at least a thousandth unless zero, never in scientific notation."""
+    """Format a ratio: three digits, never below 0.001 unless zero, never in scientific notation."""
     return f"{value:,.0f}" if value >= 999.5 else f"{max(value, 0.001) if value else 0:.3g}"
 
 
 def run_label(run: Mapping[str, Any]) -> str:
-    """Return the name of a run in pages and URLs, from its row of `runs`."""
+    """Return the name of a run on pages and in URLs, from its row of `runs`."""
     number = f"Run {run['repetition']}" if run["repetition"] is not None else "Run"
     start = f"{run['started_at']:%Y-%m-%d %H:%M}" if run["started_at"] else None
     figure = f"{rate(run['rate'], bound(run['status']))} {run['rate_unit'] or ''}".strip()
@@ -265,10 +264,10 @@ def run_label(run: Mapping[str, Any]) -> str:
 
 
 def trial_label(trial: Mapping[str, Any]) -> str:
-    """Return the name of a trial in pages and URLs, from its row of `trials`."""
+    """Return the name of a trial on pages and in URLs, from its row of `trials`."""
     offered, loss = trial["offered_rate"], trial["loss_worst_exchange"]
-    rate_said = f"{number(offered)} {trial['rate_unit'] or 'per second'}" if is_known(offered) else "No offered rate"
-    return f"{rate_said} · {f'{100 * loss:.3g} % lost' if is_known(loss) else 'loss unknown'} · {trial['trial_id'][:6]}"
+    load = f"{number(offered)} {trial['rate_unit'] or 'per second'}" if is_known(offered) else "No offered rate"
+    return f"{load} · {f'{100 * loss:.3g} % lost' if is_known(loss) else 'loss unknown'} · {trial['trial_id'][:6]}"
 
 
 def quality(mark: str | None) -> str:
@@ -277,18 +276,18 @@ def quality(mark: str | None) -> str:
 
 
 def findings(names: Any) -> str:
-    """Return the names of findings as part of a sentence."""
+    """Return the names of findings as words of a sentence."""
     return ", ".join(str(name).replace("_", " ") for name in names) if is_known(names) else ""
 
 
 def series(label: str, runs: int, changes: int) -> str:
-    """Return the name of a series of runs on the page of trends and in its URL."""
+    """Return the name of a series of runs on the page Trends and in its URL."""
     counts = plural(runs, "run") + (f", {plural(changes, 'change')}" if changes else "")
     return f"{label} ({counts})"
 
 
 def loss_goal(name: str, limit: float | None, basis: str | None) -> str:
-    """Return a loss goal as text, e.g. `ISC (2.5 %)`, with its basis unless that is the worst exchange."""
+    """Return a loss goal as text, e.g. `ISC (2.5 %)`; its basis is left out if it is the worst exchange."""
     name = name.upper() if len(name) <= 3 else name
     if not is_known(limit):
         return {"unstated": "no limit named", "throughput": name}.get(name, f"{name} (no limit named)")
@@ -297,7 +296,7 @@ def loss_goal(name: str, limit: float | None, basis: str | None) -> str:
 
 
 def watched(metric: str, unit: str | None, is_rate: bool) -> tuple[str, str]:
-    """Return the panel of a metric and its name there, e.g. `UDP errors per second`, `receive buffer full`."""
+    """Return a metric's panel and its name in it, e.g. `UDP errors per second` and `receive buffer full`."""
     if metric in WATCHED:
         return WATCHED[metric]
     parts = [unit if is_known(unit) else "", "per second" if is_rate else ""]
@@ -312,5 +311,5 @@ def plural(count: int, noun: str) -> str:
 
 
 def plain(text: Any) -> str:
-    """Escape text from a file so that Markdown shows it literally."""
+    """Escape text so that Markdown shows it literally."""
     return _MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))

@@ -1,4 +1,4 @@
-"""The data dictionary, docs/reference/data-dictionary.md, generated from the models' descriptions."""
+"""Data dictionary, docs/reference/data-dictionary.md, generated from the models' descriptions."""
 
 import re
 from functools import cache
@@ -15,7 +15,7 @@ _REF: Final = re.compile(r"ref\('(\w+)'\)")
 
 
 def page() -> str:
-    """Return docs/reference/data-dictionary.md: each mart, and each seed that the build puts beside them.
+    """Return the text of the page: each mart, and each seed that the build publishes with them.
 
     Raise KeyError if a description names a doc() that models/columns.md does not have.
     """

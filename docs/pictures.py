@@ -1,4 +1,4 @@
-"""Screenshots for README and documents, taken of the running app: `python -m docs.pictures HOME`."""
+"""Screenshots of the running app for README and documents: `python -m docs.pictures HOME`."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ FRAME: Final = (1000, 750)
 
 
 def drop(page: Page) -> None:
-    """Give the page a raw file, and show what comes of it."""
+    """Drop a raw file on the page, and wait for its results."""
     page.locator("input[type=file]").set_input_files(FILE)
     page.get_by_role("heading", name="Output of perfdhcp").wait_for()
 
 
 def stay(page: Page) -> None:
-    """Take the page as it opens."""
+    """Leave the page as it opens."""
     page.mouse.move(0, 0)
 
 
-# What README shows: a file becomes a figure, a figure is compared.
+# Pictures of README: a file becomes a figure, and figures are compared.
 PICTURES: Final[dict[str, tuple[str, tuple[int, int], Callable[[Page], None]]]] = {
     "results": ("", WIDE, stay),
     "file": ("try_file", FRAME, drop),

@@ -1,4 +1,4 @@
 """Expectations of the data, and the gate that checks them.
 
-A build counts failing rows; Great Expectations, which takes seconds to import, judges the counts in `dropline check`.
+A build only counts failing rows; in `dropline check`, Great Expectations, which takes seconds to import, judges them.
 """

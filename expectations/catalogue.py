@@ -15,7 +15,7 @@ def reason_of(code: str) -> str:
 
 def page() -> str:
     """Return docs/reference/quality.md: every expectation with its severity and reason."""
-    import jinja2  # which no build needs
+    import jinja2  # not needed by builds
 
     template = Path(__file__).with_name("page.md").read_text("utf-8")
     markdown = jinja2.Template(template, trim_blocks=True, keep_trailing_newline=True)

@@ -1,4 +1,4 @@
-"""Count and store the failing rows of a suite in one scan of its query by DuckDB."""
+"""Failing rows of a suite, counted and stored in one scan of its query by DuckDB."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from string import Formatter
@@ -33,7 +33,7 @@ def count_failing(connection: duckdb.DuckDBPyConnection, suite: Suite) -> dict[s
 
 
 def failed(suites: Sequence[Suite], counts: Mapping[str, int]) -> set[str]:
-    """Return the expectations with failing rows, like validation.failed but without its import of several seconds."""
+    """Return the expectations with failing rows, like validation.failed but without its slow import."""
     return {code for suite in suites for code in suite.expectations if counts[code]}
 
 

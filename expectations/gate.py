@@ -1,4 +1,4 @@
-"""The gate: check every batch of the lake once, and every warehouse before publication.
+"""Gate that checks every batch of the lake once, and every warehouse before publication.
 
 <quality>/findings/lake-<batch>.<digest>.parquet    the findings of a batch, and the digest of its suites
 <quality>/gate.json                                 the last result of every suite
@@ -40,7 +40,7 @@ _EMPTY: Final = "00000000-empty"  # a file without findings, so that there is al
 def check_lake(
     lake: Path, quality: Path, *, progress: Progress = unseen, judge: Judge = failing_rows.failed
 ) -> list[Finding]:
-    """Check every batch that these suites have not checked; return the findings about current files.
+    """Check every batch that the current suites have not checked yet; return the findings about current files.
 
     Findings about a version of a file that a newer batch supersedes are stored but not returned: ingesting a repaired
     file clears the gate. Raise duckdb.Error if a batch cannot be read.
@@ -68,9 +68,9 @@ def check_lake(
 def check_marts(
     warehouse: Path, lake: Path, quality: Path, *, progress: Progress = unseen, judge: Judge = failing_rows.failed
 ) -> list[Finding]:
-    """Check a warehouse file against the marts' suites and the batches behind it; raise duckdb.Error if unreadable."""
+    """Check a warehouse file against the marts' suites and its batches; raise duckdb.Error if it is unreadable."""
     with _connected() as connection:
-        # Attach instead of connect: this process may have the file open with other settings.
+        # Attach the file instead of connecting to it, as this process may have it open with other settings.
         connection.execute(f"attach {quoted(warehouse)} as warehouse (read_only)")
         connection.execute("use warehouse")
         _view(connection, "all_trials", Lake(lake).files("trials"))
@@ -83,7 +83,7 @@ def check_marts(
 
 
 def mark(connection: duckdb.DuckDBPyConnection, findings: Sequence[Finding]) -> None:
-    """Write the findings of `check_marts` into the new warehouse, open for writing in `connection`: all or nothing."""
+    """Write the findings of `check_marts` into the new warehouse, open in `connection`, in one transaction."""
     if not findings:
         return
     with connection.cursor() as cursor:
@@ -101,7 +101,7 @@ def _table(findings: Sequence[Finding], columns: Sequence[str]) -> pa.Table:
 def _check(
     connection: duckdb.DuckDBPyConnection, suites: Sequence[Suite], progress: Progress, judge: Judge
 ) -> list[Finding]:
-    """Count and store the failing rows, judge the counts, and return the rows as findings."""
+    """Count and store the failing rows, judge the counts, and return findings."""
     counts: dict[str, int] = {}
     for suite in suites:
         progress(f"checking {suite.name}")
@@ -118,7 +118,7 @@ def _connected() -> duckdb.DuckDBPyConnection:
 
 
 def _open_batches(connection: duckdb.DuckDBPyConnection, lake: Path, batches: Mapping[str, str]) -> None:
-    """Create views of the batches' tables, each in a folder of the lake, for the queries of the lake's suites."""
+    """Create views of the tables of these batches (name -> folder of the lake), for the lake's suites."""
     connection.register("asked", pa.table({"batch": list(batches)}))
     folders = set(batches.values())
     held = {commit for commit, folder in Lake(lake).commits().items() if folder in folders}
@@ -164,7 +164,7 @@ def _findings_files(folder: Path) -> list[Path]:
 
 def _forget_all_but(folder: Path, batches: Collection[str]) -> None:
     files = [*folder.glob("lake-*")]
-    times = Counter(batch_of(file) for file in files)  # a gate killed between two files leaves both
+    times = Counter(batch_of(file) for file in files)  # a gate killed before removing the old file leaves both
     for file in files:
         whole = file.suffix == ".parquet" and times[batch_of(file)] == 1
         if not whole or batch_of(file) not in batches:

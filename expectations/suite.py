@@ -1,4 +1,4 @@
-"""Expectations, suites and findings: plain data, cheap to import."""
+"""Expectations, suites and findings as plain data, cheap to import."""
 
 import hashlib
 import json
@@ -26,10 +26,10 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """Suite: a query, and the expectations that its rows must meet, by the code of their finding.
+    """A query, and the expectations that its rows must meet, by the code of their finding.
 
     The query returns the subject of a finding: `campaign`, `source_path`, `trial_id` and, for marts, `configuration_id`
-    and `loss_goal` if any. For a long table it may leave the first two to `origins`, a table that has them by `batch`
+    and `loss_goal` if any. For a long table, the first two may come from `origins`, a table that has them by `batch`
     and `trial_id`; only failing rows are joined to it.
     """
 
@@ -76,8 +76,8 @@ def fingerprint(suites: Iterable[Suite]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-# The queries read several batches at a time. Each row belongs to one `batch` and is joined to rows of that batch only,
-# as a trial may be in several. They also read `known_hosts` (host_id, nic_speed_mbps, cpu_threads).
+# The queries read several batches at once, but join rows only within a `batch`, as a trial may be in several. They
+# also read `known_hosts` (host_id, nic_speed_mbps, cpu_threads).
 LAKE: Final[tuple[Suite, ...]] = (
     *map(suite, ("lake/trials", "lake/exchanges")),
     suite("lake/intervals", origins="trials"),

@@ -1,4 +1,4 @@
-"""Judge DuckDB's counts with Great Expectations, for `dropline check`. No other module imports it."""
+"""Great Expectations' judgement of DuckDB's counts, imported by `dropline check` only."""
 
 import logging
 import os
@@ -8,9 +8,9 @@ from dropline.expectations.suite import Suite
 
 
 def failed(suites: Sequence[Suite], counts: Mapping[str, int]) -> set[str]:
-    """Return the expectations whose number of failing rows in `counts` is not 0; raise RuntimeError for an unknown one.
+    """Return the expectations whose number of failing rows in `counts` is not 0; raise RuntimeError for unknown ones.
 
-    They are the rows of one frame: one expectation of Great Expectations for each would take a hundred times as long.
+    All are rows of one data frame: one Great Expectations object for each would take a hundred times as long.
     """
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
     import great_expectations as gx

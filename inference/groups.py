@@ -1,4 +1,4 @@
-"""Functions applied to every group of a model's rows, on DuckDB or on Spark's executors."""
+"""Application of a function to every group of a model's rows, on DuckDB or on Spark's executors."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
@@ -10,16 +10,15 @@ import pyarrow.compute as pc
 Describe = Callable[[pa.Table], Mapping[str, Sequence[Any]]]
 
 _BATCH_ROWS: Final = 100_000
-_PORTION_GROUPS: Final = 500  # held as Python values, which take ten times the memory of Arrow's
+_PORTION_GROUPS: Final = 500  # held as Python values at once, which take ten times the memory of Arrow's
 
 
 def described(relation: Any, columns: Sequence[str], describe: Describe, schema: pa.Schema) -> Any:
-    """Describe every group of equal values in the first of `columns`, which has no nulls.
+    """Apply `describe` to every group of equal values in the first of `columns`, which has no nulls.
 
-    `relation` is what `dbt.ref()` gives. `describe` takes the rows of one group in the order of the second column, and
-    returns columns of `schema`, all of the same length; those that are not there are null. The result is what the
-    engine takes as the rows of a model: an Arrow table for DuckDB; for Spark a DataFrame, whose groups are described by
-    the executors, as many at once as there are cores.
+    `relation` is the result of `dbt.ref()`. `describe` takes the rows of one group, sorted by the second column, and
+    returns columns of `schema`, all of the same length; missing ones are null. The result is the model's rows: an Arrow
+    table for DuckDB; for Spark a DataFrame, whose groups the executors describe in parallel.
     """
     needed, (key, place) = relation.select(*columns), columns[:2]
     if hasattr(needed, "groupBy"):
@@ -37,7 +36,7 @@ def described(relation: Any, columns: Sequence[str], describe: Describe, schema:
 
 
 def _groups(tables: Iterable[pa.Table], key: str) -> Iterator[pa.Table]:
-    """Yield the rows of each group, of tables that are sorted by it; a group may go on in the next table."""
+    """Yield the rows of each group, from tables sorted by group; a group may continue in the next table."""
     rest = None
     for table in tables:
         rows = table if rest is None else pa.concat_tables([rest, table])
@@ -50,7 +49,7 @@ def _groups(tables: Iterable[pa.Table], key: str) -> Iterator[pa.Table]:
 
 
 def _table(described_groups: Sequence[Mapping[str, Sequence[Any]]], schema: pa.Schema) -> pa.Table:
-    """Concatenate the columns of some groups: a table per group would take longer than the computation."""
+    """Return one table for several groups, as a table per group would take longer than the computation."""
     lengths = [len(next(iter(group.values()))) for group in described_groups]
     columns = {
         name: [

@@ -1,11 +1,11 @@
-"""Course after an outage, a power cut or a boot wave until the end of the lease: who waits, who repeats, who returns.
+"""Simulation of the time after an outage, a power cut or a boot wave until the end of the lease.
 
-Clients are counted, not followed: the number due to send in each period, by attempt, as expected over all clients; so a
-course costs the same for a hundred clients and for ten million. A period lasts a second at first, then a hundredth of
-the elapsed time, and so again from T1 on. In each the server answers up to its capacity, queued requests first; it
-queues others up to the size of the queue and drops the rest in proportion. A dropped client sends again when its timer
-ends; a queued one does not repeat, which holds while the queue is no longer than the capacity times the first time-out.
-A new lease takes two exchanges: a client answered in the first starts the second at once, which has its own back-off.
+Clients are not followed one by one: the simulation computes the expected number that send in each period, by attempt,
+and thus costs the same for a hundred clients and for ten million. A period lasts a second at first, then a hundredth
+of the elapsed time, and likewise again from T1 on. In each, the server answers up to its capacity, queued requests
+first, fills its queue with others and drops the rest in proportion. A dropped client sends again when its timer ends; a
+queued one does not, which is right if the queue is no longer than the capacity times the first time-out. A new lease
+takes two exchanges: a client answered in the first starts the second at once, which has its own back-off.
 
 Timers of new leases: RFC 2131, 4.1 (4, 8, 16, 32, 64 s, each plus or minus 1 s); RFC 8415, 7.6 and 15 (SOL_TIMEOUT 1 s,
 doubled up to SOL_MAX_RT 3600 s, each spread by RAND, a tenth of the time-out before it). Timers of the second exchange,
@@ -33,13 +33,13 @@ _SHORTEST_RENEWAL_S: Final = 60.0  # RFC 2131, 4.4.5
 _REN_TIMEOUT_S, _REN_MAX_RT_S = 10.0, 600.0  # RFC 8415, 7.6; the same for REB
 _REQUESTS_V4_S: Final = 60.0  # RFC 2131, 3.1: 4, 8, 16, 32 s
 _REQ_MAX_RT_S, _REQUESTS_V6_S = 30.0, 1.05 * 31 + 5 * 30  # RFC 8415, 7.6: ten waits
-_EVERY_WAIT_S: Final = 2 * HOUR  # equal waits are followed one by one when they end within this time
-# clients carry their RANDs along: ten doublings after they lost their leases together, the logarithms of their times
-# deviate by 9 %, and those of hardly any by more than 29 %
+_EVERY_WAIT_S: Final = 2 * HOUR  # equal waits are simulated one by one if they end within this time
+# RANDs accumulate: ten doublings after clients lost their leases together, the logarithms of their times have a
+# standard deviation of 9 %, and hardly any deviates by more than 29 %
 _SCORES: Final = np.linspace(-3.25, 3.25, 27)
 _SHARES: Final = np.exp(-(_SCORES**2) / 2)
 _PACES: Final = tuple(zip(np.exp(0.09 * _SCORES), _SHARES / _SHARES.sum(), strict=True))
-_INSTANT_S: Final = 1e-6  # nothing comes in a shorter time
+_INSTANT_S: Final = 1e-6  # shorter times count as zero
 _STEP: Final = 0.01  # length of a period, as a share of the time since the event or since T1
 
 
@@ -47,23 +47,23 @@ class Wait(NamedTuple):
     """Wait of a client after an unanswered attempt."""
 
     low: float  # shortest wait, in seconds
-    high: float  # longest wait; all between are equally likely
+    high: float  # longest wait; all waits between are equally likely
     stay: float  # how long a client keeps this wait, in seconds: once (the mean wait), or many times over
     then: int  # number of the attempt that follows
 
     @property
     def mean(self) -> float:
-        """The mean wait, in seconds."""
+        """Mean wait, in seconds."""
         return (self.low + self.high) / 2
 
 
 class Timers(NamedTuple):
-    """The waits of all attempts: for an offer first, from `request` on for the lease, then renewals."""
+    """Waits of all attempts: first for an offer, from `request` on for the lease, then for renewals."""
 
     waits: tuple[Wait, ...]
     request: int
     renewal: int
-    # for how many times the mean waits without a lease clients wait, and their share
+    # waits without a lease, as multiples of the mean wait, and the share of clients with each
     paces: tuple[tuple[float, float], ...] = ((1.0, 1.0),)
 
 
@@ -71,17 +71,17 @@ class Server(NamedTuple):
     """The server that answers the clients."""
 
     capacity_lps: float  # new leases per second
-    queue: float  # the number of requests that it queues; `inf` for all
+    queue: float  # number of requests that it can queue; `inf` for all
     offer_cost: float = 0.5  # cost of the first exchange of a client without a lease, in new leases
-    request_cost: float = 0.5  # cost of the second one
-    requesting: float = 1.0  # the share of these clients that need a second one; the others remember their lease
+    request_cost: float = 0.5  # cost of the second exchange
+    requesting: float = 1.0  # share of these clients that need a second one; the others remember their lease
     renewal_cost: float = 1.0  # cost of a renewal, in new leases
-    # answers under overload: pairs of (asked, answered), both relative to the capacity, ascending; without any, the
+    # answers under overload: ascending pairs of (requested, answered), both relative to the capacity; by default the
     # capacity itself
     goodput: tuple[tuple[float, float], ...] = ()
 
     def answers(self, asked_lps: float) -> float:
-        """Return how many leases per second it gives when this many are asked for."""
+        """Return the leases per second that it gives if `asked_lps` are requested."""
         if not self.goodput or asked_lps <= self.capacity_lps:
             return self.capacity_lps
         asked, answered = zip((1.0, 1.0), *self.goodput, strict=True)
@@ -89,26 +89,26 @@ class Server(NamedTuple):
 
 
 class Course(NamedTuple):
-    """The course by period; all but `edges` and `overdue` have the shape (periods,), in clients or requests."""
+    """Result by period; all but `edges` and `overdue` have the shape (periods,), in clients or requests."""
 
     edges: Array  # boundaries of the periods, in seconds after the event, shape (periods + 1,)
-    overdue: float  # clients that wait at the start, because the server was down
+    overdue: float  # clients that already wait at the start, because the server was down
     arrived: Array  # clients that send for the first time
     served: Array  # clients that got their answer
     waiting: Array  # clients without an answer at the end of the period
-    renewing: Array  # those of them whose lease is still valid
+    renewing: Array  # waiting clients whose lease is still valid
     sent: Array  # requests
     repeated: Array  # requests of clients that had sent before
     answered: Array  # requests: a new lease takes two
 
     @property
     def without_lease(self) -> Array:
-        """Clients that wait and have no lease, at the end of each period."""
+        """Number of waiting clients without a lease at the end of each period."""
         return self.waiting - self.renewing
 
     @property
     def recovered_s(self) -> int | None:
-        """After how many seconds fewer than one client is without a lease; None if the time is too short."""
+        """Seconds until fewer than one client is without a lease; None if that does not happen in time."""
         late = np.flatnonzero(self.without_lease >= 1)
         if not late.size:
             return 0
@@ -123,9 +123,9 @@ def timers(
     first_timeout_s: float | None = None,
     longest_timeout_s: float | None = None,
 ) -> Timers:
-    """Return the waits of clients of an IP version, with the time-outs of a new lease as in the RFC or as given.
+    """Return the waits of clients of an IP version; time-outs of a new lease are by default those of the RFC.
 
-    The version is 4 or 6, time-outs are above zero, and T1, T2, lease in this order.
+    The version is 4 or 6, time-outs are above zero, and T1 <= T2 <= lease.
     """
     first = FIRST_TIMEOUT_S[ip_version] if first_timeout_s is None else first_timeout_s
     longest = LONGEST_TIMEOUT_S[ip_version] if longest_timeout_s is None else longest_timeout_s
@@ -152,9 +152,9 @@ def timers(
 
 
 def periods(t1_s: float, lease_s: float, longest_s: float = math.inf) -> Array:
-    """Return the edges of periods until the lease ends, for at least an hour, fine after the event and after T1.
+    """Return the edges of periods until the lease ends, at least for an hour, fine after the event and after T1.
 
-    Where an overload lasts, clients that repeat more often than once in a period would take too small a share.
+    `longest_s` limits them for a lasting overload, in which clients that repeat within a period would get too little.
     """
     end = max(float(HOUR), lease_s)
     edges = np.concatenate((_from_fine_to_coarse(min(t1_s, end)), t1_s + _from_fine_to_coarse(end - t1_s)[1:]))
@@ -163,20 +163,20 @@ def periods(t1_s: float, lease_s: float, longest_s: float = math.inf) -> Array:
 
 
 def flow(clients: float, from_s: float, to_s: float, edges: Array) -> Array:
-    """Return how many of the clients come in each period, when they come evenly between two moments."""
+    """Return how many clients arrive in each period if they arrive evenly between two times."""
     return clients * np.diff(np.clip((edges - from_s) / max(to_s - from_s, _INSTANT_S), 0.0, 1.0))
 
 
 def steady(per_second: float, edges: Array) -> Array:
-    """Return how many clients come in each period at this many per second."""
+    """Return how many clients arrive in each period at a constant rate."""
     return per_second * np.diff(edges)
 
 
 def after_outage(timers: Timers, starting: float, renewing: float, outage_s: float, t1_s: float, edges: Array) -> Array:
-    """Return the clients due after an outage of the server, shape (attempts, periods + 1); the last column is later.
+    """Return the clients due after an outage, shape (attempts, periods + 1), where the last column is for later.
 
-    `starting` clients asked for a new lease during the outage, and `renewing` clients reached T1, each once; both
-    evenly over it. The first client due has been due for the outage less `t1_s`. All times are in seconds.
+    During the outage, `starting` clients asked for a new lease and `renewing` clients reached T1, each once and evenly
+    over time. The first of these has been due for the outage minus `t1_s`. All times are in seconds.
     """
     due = np.zeros((len(timers.waits), edges.size))
     if outage_s <= 0:
@@ -211,26 +211,26 @@ def simulate(
     overdue: Array | None = None,
     again: tuple[float, Array] | None = None,
 ) -> Course:
-    """Return the course of the periods with these `edges`, in seconds after an event.
+    """Simulate the periods with these `edges`, in seconds after an event.
 
     `starting` are the clients that ask for a new lease for the first time, `renewing` those that reach T1, both of the
-    shape (periods,); `overdue` are those that wait at the start, as `after_outage` gives them. `again` are the seconds
-    after which a served client renews, and the number of clients per period that do not, shape (periods,); without it
-    no client returns. Capacity and queue are zero or above.
+    shape (periods,); `overdue` are those that wait at the start, from `after_outage`. `again` holds the seconds after
+    which a served client renews, and the number of clients per period that do not, shape (periods,); without it, no
+    client returns. Capacity and queue are not negative.
     """
     renewing = renewing.copy()
     offered, requested = slice(timers.request), slice(timers.request, timers.renewal)
     renewed = slice(timers.renewal, None)
-    # their product with clients by attempt: how many, what they cost, how many ask for an offer, how many renew
+    # times clients by attempt, these give: their number, their cost, the number that ask for an offer, that renew
     weights = np.zeros((4, len(timers.waits)))
     weights[0] = 1
     weights[1, offered], weights[1, requested] = server.offer_cost, server.request_cost
     weights[1, renewed] = server.renewal_cost
     weights[2, offered] = weights[3, renewed] = 1
-    further = server.requesting * server.request_cost  # what an offer costs in addition as soon as it is made
-    # a wait that is repeated; after each other one the next is longer
+    further = server.requesting * server.request_cost  # additional cost of an offer as soon as it is made
+    # waits that are repeated; after any other wait, the next is longer
     means = np.array([wait.mean if wait.then == place else math.inf for place, wait in enumerate(timers.waits)])
-    # the share of those who repeat it that goes on to the next in a second
+    # share of the clients in a repeated wait that move on to the next wait per second
     leaving_rate = np.array([wait.then == place and 1 / wait.stay for place, wait in enumerate(timers.waits)])
     once = np.array([wait.mean for wait in timers.waits])
     repeats = _remembered(edges.tobytes())
@@ -288,7 +288,7 @@ def simulate(
 
 
 def _served_share(able: float, cost: float, further: float) -> float:
-    """Return the served share of the due requests, if each served part costs `further` at once.
+    """Return the share s of the due requests that can be served, if serving them leads to further requests at once.
 
     The share s costs s `cost`, and the requests that follow the offers cost s x s `further`.
     """
@@ -310,10 +310,10 @@ def _halving(remaining: float, number: int) -> list[Wait]:
 def _doubling(first: float, longest: float, remaining: float, number: int, spread_s: float | None = None) -> list[Wait]:
     """Return waits from `first`, doubled up to `longest`, until `remaining` seconds are over, numbered from `number`.
 
-    A client with hours left stays at the longest, for an eighth of what is left, and so again. Without a spread in
-    seconds, RAND spreads the waits. A client carries its RANDs along, so its attempts drift further apart than with
-    independent waits: the k-th wait is spread by sqrt(2 k) RAND / 2 of its length, which matches following each client
-    by itself (to 5 % of all clients). The longest is drawn independently each time.
+    With hours left, a client repeats the longest wait for an eighth of the remaining time, and so on. Without a spread
+    in seconds, RAND spreads the waits. As each wait builds on the one before, attempts drift further apart than with
+    independent waits: the k-th wait is spread by sqrt(2 k) RAND / 2 of its length, which agrees with following each
+    client (to 5 % of all clients). The longest wait is drawn independently each time.
     """
     waits: list[Wait] = []
     mean = min(first, longest)
@@ -330,7 +330,7 @@ def _doubling(first: float, longest: float, remaining: float, number: int, sprea
 
 
 def _ends(least: float, most: float, mean: float) -> list[tuple[float, float, float]]:
-    """Split the waits between `least` and `most` evenly: (length of time, soonest, latest end)."""
+    """Split the waits between `least` and `most` evenly; return (length of time, earliest end, latest end) of each."""
     if most <= least:
         return []
     first, last = int(least // mean), int(most // mean)
@@ -345,7 +345,7 @@ def _ends(least: float, most: float, mean: float) -> list[tuple[float, float, fl
 
 
 def _from_fine_to_coarse(length: float) -> Array:
-    """Return edges from zero to `length`: a second apart, then further and further."""
+    """Return edges from zero to `length`, a second apart at first, then further and further."""
     if not length:
         return np.zeros(1)
     fine = min(length, 1 / _STEP)
@@ -356,12 +356,12 @@ def _from_fine_to_coarse(length: float) -> Array:
 
 @lru_cache(maxsize=4)
 def _remembered(edges: bytes) -> Callable[[int, float, float], tuple[int, Array]]:
-    """Return `_repeats` of these edges with a memory: people change the clients more often than the lease."""
+    """Return `_repeats` of these edges with a cache, as visitors change the clients more often than the lease."""
     return lru_cache(maxsize=20_000)(partial(_repeats, np.frombuffer(edges)))
 
 
 def _repeats(edges: Array, period: int, low: float, high: float) -> tuple[int, Array]:
-    """Return the first later period in which clients of a period repeat, evenly sent, and the shares from there on."""
+    """Return the first period in which the clients of a period repeat, and the shares in it and the following ones."""
     begin, length = edges[period], edges[period + 1] - edges[period]
     first = max(period + 1, int(edges.searchsorted(begin + low, side="right")) - 1)
     last = int(edges.searchsorted(begin + length + high))

@@ -1,19 +1,19 @@
-"""Thread scaling by the Universal Scalability Law: a fit, or the reason why there is none.
+"""Thread scaling: a fit of the Universal Scalability Law, or the reason why there is none.
 
 The law (N. J. Gunther, "Guerrilla Capacity Planning", Springer 2007, chapter 6; arXiv:0808.1431):
 
     X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N - 1))
 
-lambda is the rate of one thread, sigma (0..1) the share of the work that is done by one thread at a time (contention),
-kappa the cost of keeping each pair of threads consistent (coherency). With kappa > 0 the rate is highest at
+lambda is the rate of one thread, sigma (0..1) the share of the work that only one thread at a time can do (contention),
+kappa the cost of keeping each pair of threads consistent (coherency). With kappa > 0, the rate is highest at
 sqrt((1 - sigma) / kappa) threads and falls beyond.
 
-With a = 1/lambda, b = a sigma and c = a kappa the relative error of a fit is linear in its parameters:
+With a = 1/lambda, b = a sigma and c = a kappa, the relative error of a fit is linear in its parameters:
 
     measured / fitted - 1 = measured / N (a + b (N - 1) + c N (N - 1)) - 1
 
-so that the bounded least squares on relative errors has one minimum, found by non-negative least squares, and so has
-every profile of it. All rates are in one unit, per second.
+so that bounded least squares on relative errors has a single minimum, found by non-negative least squares, as has each
+of its profiles. All rates are in one unit, per second.
 """
 
 import itertools
@@ -31,17 +31,17 @@ Array = NDArray[np.float64]
 _Ends = tuple[float | None, float | None]
 
 PARAMETERS: Final = 3
-SPREAD: Final = 2  # the most threads must be at least this many times the fewest
-TOLERANCE: Final = 0.05  # how far two rates may differ by chance where none was repeated
-WORST_RESIDUAL: Final = 0.10  # a law that misses by more, root mean square over the thread counts, is not the server's
+SPREAD: Final = 2  # least ratio of the highest to the lowest thread count
+TOLERANCE: Final = 0.05  # how far two rates may differ by chance if none was repeated
+WORST_RESIDUAL: Final = 0.10  # largest root mean square error over the thread counts with which the law is accepted
 _LEVEL: Final = 0.95
-_NOTHING: Final = 1e-12  # a sum of squared relative errors that is rounding
-_SMALLEST: Final = 1e-9  # where the search for an open end begins
-_LARGEST: Final = 1e9  # where it gives up: the end is open
+_NOTHING: Final = 1e-12  # a sum of squared relative errors that is only rounding
+_SMALLEST: Final = 1e-9  # where the search for the end of an interval begins
+_LARGEST: Final = 1e9  # where the search stops: the end is open
 
 
 class Estimate(NamedTuple):
-    """A value with its 95 % interval; an end is None where it is open or the data leave no freedom to judge it."""
+    """A value with its 95 % interval; an end is None if it is open or there are no degrees of freedom."""
 
     value: float
     low: float | None = None
@@ -54,8 +54,8 @@ class Fit(NamedTuple):
     rate_one_thread: Estimate  # lambda, the rate of one thread
     sigma: Estimate  # contention, 0..1
     kappa: Estimate  # coherency, from 0
-    peak_threads: Estimate | None  # the number of threads with the highest rate; None where kappa = 0 is not excluded
-    is_off: bool  # whether the mean rates miss the law by more than the runs scatter: a plateau is not a peak
+    peak_threads: Estimate | None  # number of threads with the highest rate; None if kappa = 0 cannot be excluded
+    is_off: bool  # whether the mean rates miss the law by more than the runs scatter, as with a plateau
     residual_ratio: float  # root mean square of the relative errors of the thread counts' mean rates
 
     def rate(self, threads: float) -> float:
@@ -71,15 +71,15 @@ def law(threads: float, rate_one_thread: float, sigma: float, kappa: float) -> f
 def summarise(
     threads: Sequence[int], rates: Sequence[float], cores: int | None = None, within: Mapping[int, float] | None = None
 ) -> dict[str, object]:
-    """Return the row of the warehouse on one server; arguments are those of `fit`.
+    """Return the warehouse's row on one server; arguments are those of `fit`.
 
-    `within` has the standard deviation of the thread counts whose runs scatter less than their steps: their rates are
-    known no better, so two that far from the mean stand for them.
+    `within` holds the standard deviation for thread counts whose runs scatter less than their steps: these rates are
+    replaced by two at that distance from their mean.
 
-    `status` is `fitted`, `two_points` (the efficiency only) or `refused`; `reason` says why, or what to keep in
-    mind; `threads_above_cores` are the thread counts above the physical cores. A fit adds its figures, those
-    with an interval also as `_ci_low` and `_ci_high`, and for one thread more than the most measured `next_threads`,
-    their rate by the law `next_rate`, and `next_gain_ratio`, what it adds to the law's rate before.
+    `status` is `fitted`, `two_points` (the efficiency only) or `refused`; `reason` gives the cause, or caveats;
+    `threads_above_cores` are the thread counts above the physical cores. A fit adds its figures, those with an interval
+    also as `_ci_low` and `_ci_high`; for one more thread than measured, it adds the number `next_threads`, the fitted
+    `next_rate`, and `next_gain_ratio`, the relative gain.
     """
     runs = [*zip(threads, rates, strict=True)]
     for count, spread in (within or {}).items():
@@ -112,24 +112,24 @@ def _columns(name: str, estimate: Estimate | None) -> dict[str, float | None]:
     return dict(zip(ends, estimate, strict=True)) if estimate else {}
 
 
-def _caveats(threads: Sequence[int], shared: Sequence[int], cores: int | None, found: Fit, *, is_coarse: bool) -> str:
-    said = [f"{len(set(threads))} thread counts, {len(threads)} rates"]
+def _caveats(threads: Sequence[int], shared: Sequence[int], cores: int | None, fitted: Fit, *, is_coarse: bool) -> str:
+    caveats = [f"{len(set(threads))} thread counts, {len(threads)} rates"]
     if is_coarse:
-        said.append("the steps are coarser than the runs scatter")
-    if found.sigma.low is None and found.sigma.high is None:
-        said.append("no more than the law has parameters, so there is no interval")
-    elif found.peak_threads is None:
-        why = "the rates miss the law by more than they scatter" if found.is_off else "kappa = 0 cannot be excluded"
-        said.append(f"{why}, so no peak is given")
+        caveats.append("the steps are coarser than the runs scatter")
+    if fitted.sigma.low is None and fitted.sigma.high is None:
+        caveats.append("no more than the law has parameters, so there is no interval")
+    elif fitted.peak_threads is None:
+        why = "the rates miss the law by more than they scatter" if fitted.is_off else "kappa = 0 cannot be excluded"
+        caveats.append(f"{why}, so no peak is given")
     if shared:
-        said.append(f"{', '.join(map(str, shared))} threads share the {cores} physical cores")
-    return "; ".join(said) + "."
+        caveats.append(f"{', '.join(map(str, shared))} threads share the {cores} physical cores")
+    return "; ".join(caveats) + "."
 
 
 def fit(threads: Sequence[int], rates: Sequence[float], cores: int | None = None) -> Fit | str:
-    """Fit the law to the rates of runs, above 0, by their threads, from 1, or say why the data do not allow it.
+    """Return the fit of the law to rates (above 0) by threads (from 1), or the reason why the data do not allow it.
 
-    `cores` are the physical cores of the machine, None if unknown.
+    `cores` is the number of physical cores of the machine, None if unknown.
     """
     counts, values = np.asarray(threads, np.float64), np.asarray(rates, np.float64)
     return _unfit(counts, values, cores) or _fit(counts, values)
@@ -141,20 +141,20 @@ def _unfit(threads: Array, rates: Array, cores: int | None) -> str | None:
         many = "is one distinct thread count" if len(counts) == 1 else f"are {len(counts)} distinct thread counts"
         return f"There {many}; the law has three parameters and needs three."
     if counts[-1] < SPREAD * counts[0]:
-        return f"From {counts[0]:g} to {counts[-1]:g} threads is too little spread: the most must be twice the fewest."
+        return f"{counts[0]:g} to {counts[-1]:g} threads are too little spread: the most must be twice the fewest."
     if cores is not None and counts[0] > cores:
         return f"All thread counts are above the {cores} physical cores, where threads share a core."
     return _superlinear(threads, rates)
 
 
 def _superlinear(threads: Array, rates: Array) -> str | None:
-    """Return the pair of thread counts between which the rate of one thread grows by more than noise."""
+    """Return the objection that the rate per thread grows by more than noise between two thread counts, if so."""
     counts = np.unique(threads)
     yields = [rates[threads == count] / count for count in counts]
     repeats = len(rates) - len(counts)
     pairs = list(itertools.combinations(range(len(counts)), 2))
     squares = sum(float(np.sum((values / values.mean() - 1) ** 2)) for values in yields)
-    # one chance in a hundred for all pairs together (Bonferroni)
+    # a chance of 1 % for all pairs together (Bonferroni)
     noise = stdtrit(repeats, 1 - 0.01 / len(pairs)) * math.sqrt(squares / repeats) if repeats else TOLERANCE
     for few, many in pairs:
         growth = yields[many].mean() / yields[few].mean() - 1
@@ -169,7 +169,7 @@ def _superlinear(threads: Array, rates: Array) -> str | None:
 
 def _fit(threads: Array, rates: Array) -> Fit | str:
     scale = float(rates.mean())
-    yields = rates / scale / threads  # by their mean, so that all columns of a fit have a similar size
+    yields = rates / scale / threads  # scaled by their mean, so that all columns of a fit have a similar size
     pairs = threads * (threads - 1)
     weights, squares = _least(yields, np.ones_like(threads), threads, pairs)
     apart, serial, pairwise = (float(weight) for weight in weights)
@@ -207,7 +207,7 @@ def _fit(threads: Array, rates: Array) -> Fit | str:
 
 
 def _unconvincing(threads: Array, yields: Array, squares: float, residual: float) -> str | None:
-    """Return the objection to a fit: `squares` its relative errors, `residual` their size."""
+    """Return the objection to a fit, if any; `squares` sums its squared relative errors, `residual` is their size."""
     if residual > WORST_RESIDUAL:
         return f"The law misses the rates by {100 * residual:.0f} %: they do not follow it."
     rates = yields * threads
@@ -220,8 +220,8 @@ def _unconvincing(threads: Array, yields: Array, squares: float, residual: float
 def _error(threads: Array, residuals: Array) -> tuple[float, int, bool] | None:
     """Return the variance of one run's relative error, its degrees of freedom, and whether the law is refuted at 1 %.
 
-    None if nothing is left over. Where the law misses the means by more than the runs scatter (lack of fit), the misses
-    count as the error, else all residuals do. The F test between the two is at 25 %, as advised before pooling
+    None if there are no degrees of freedom. If the law misses the means by more than the runs scatter (lack of fit),
+    these misses are the error, else all residuals. The F test between the two is at 25 %, as advised before pooling
     (Bozivich, Bancroft and Hartley, "Power of analysis of variance test procedures for certain incompletely specified
     models", 1956).
     """
@@ -248,20 +248,20 @@ def _least(yields: Array, *columns: Array) -> tuple[Array, float]:
     return weights, float(norm) ** 2
 
 
-def _squares_at_one(threads: Array, yields: Array, one: float) -> float:
-    """`one` is 1/lambda: what the fixed rate of one thread leaves over is shared by contention and coherency."""
+def _squares_at_one(threads: Array, yields: Array, yield_of_one: float) -> float:
+    """Return the least squares at a fixed rate of one thread; `yield_of_one` is 1/lambda."""
     serial = yields * (threads - 1)
-    pairwise, left = serial * threads, 1 - one * yields
+    pairwise, left = serial * threads, 1 - yield_of_one * yields
     weights, norm = nnls(np.column_stack([serial, pairwise]), left)
-    if weights[0] > one:  # sigma stays within 1
-        norm = nnls(pairwise[:, None], left - one * serial)[1]
+    if weights[0] > yield_of_one:  # sigma stays within 1
+        norm = nnls(pairwise[:, None], left - yield_of_one * serial)[1]
     return float(norm) ** 2
 
 
 def _ends(squares_at: Callable[[float], float], estimate: float, limit: float, bounds: tuple[float, float]) -> _Ends:
-    """Return the profile-likelihood interval: where the least squares at a fixed value reach `limit`.
+    """Return the profile-likelihood interval, at whose ends the least squares at a fixed value reach `limit`.
 
-    It is one interval, as each profiled value is a ratio of two linear functions of parameters in a convex set.
+    It is a single interval, as each profiled value is a ratio of linear functions of parameters in a convex set.
     """
 
     def excess(value: float) -> float:

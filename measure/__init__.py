@@ -1,1 +1,1 @@
-"""Unattended measurements: drive a generator to the capacity and keep its outputs."""
+"""Unattended measurements, which drive a generator to the capacity and keep its outputs."""

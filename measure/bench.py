@@ -17,7 +17,7 @@ from dropline.ingest.parallel import end_with_parent
 from dropline.measure.plan import Server
 
 PATIENCE_S: Final = 10.0  # between SIGTERM and SIGKILL
-_LOOKS: Final = 100  # polls, 0.01 s apart, for a killed process to be gone
+_LOOKS: Final = 100  # checks, 0.01 s apart, whether a killed process has ended
 _SHOWN_LINES: Final = 8
 SSH: Final = ("ssh", "-o", "BatchMode=yes")
 UDP_COUNTERS_OF: Final = ("cat", "/proc/net/snmp", "/proc/net/snmp6")
@@ -27,7 +27,7 @@ _TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK")
 
 
 class HookFailed(DroplineError):
-    """A command of the plan that failed or took too long; the text has the command and its last output."""
+    """A command of the plan failed or took too long; the message has the command and its last output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Done:
 
 
 def run(words: Sequence[str], limit_s: float) -> Done:
-    """Run a command in its own process group; kill the group on timeout or when we stop."""
+    """Run a command in its own process group; kill the group on timeout or interruption."""
     with _started(words, subprocess.PIPE) as process:
         try:
             output, _ = process.communicate(timeout=limit_s)
@@ -53,7 +53,7 @@ def run(words: Sequence[str], limit_s: float) -> Done:
 
 
 def _started(words: Sequence[str], output: IO[bytes] | int) -> subprocess.Popen[bytes]:
-    # Python swallows what a signal's handler raises within a fork, so a signal waits until the fork is done.
+    # Python swallows exceptions of a signal handler during a fork, so signals are held back until it is done.
     before, parent = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING), os.getpid()
 
     def begin() -> None:
@@ -99,7 +99,7 @@ class Hooks:
         return self._process.pid if self._process and not self._server.host else None
 
     def call(self, name: str) -> bytes:
-        """Run a hook if the plan has it, and return its output; raise HookFailed."""
+        """Run a hook if the plan has it, and return its output; raise HookFailed if it fails."""
         command = getattr(self._server, name)
         return shell(name, self._filled(command), self._server.limit_s, self._server.host) if command else b""
 
@@ -118,9 +118,9 @@ class Hooks:
             yield
             return
         words = shlex.split(self._filled(self._server.serve))
-        if self._server.host:  # with a terminal, closing the connection stops the server
+        if self._server.host:  # with a terminal, so that closing the connection stops the server
             words = [*SSH, "-tt", self._server.host, shlex.join(words)]
-        with self._log.open("wb") as said, _started(words, said) as process:
+        with self._log.open("wb") as log, _started(words, log) as process:
             self._process = process
             try:
                 yield
@@ -140,8 +140,8 @@ class Hooks:
         while not (run(words, limit_s).exit_code == 0 if ready else answers()):
             self.see_alive()
             if time.monotonic() > deadline:
-                said = _last_lines(self._log.read_bytes()) if self._process else ""
-                raise HookFailed(f"ready: the server did not answer within {limit_s:g} s{said}")
+                output = _last_lines(self._log.read_bytes()) if self._process else ""
+                raise HookFailed(f"ready: the server did not answer within {limit_s:g} s{output}")
             time.sleep(0.2)
         self.see_alive()
 
@@ -154,7 +154,7 @@ class Hooks:
 
 
 def shell(name: str, command: str, limit_s: float, host: str | None = None) -> bytes:
-    """Run a command of the plan in the shell and return its output; raise HookFailed."""
+    """Run a command of the plan in the shell and return its output; raise HookFailed if it fails."""
     done = run(_words(command, host), limit_s)
     if done.exit_code == 0:
         return done.output
@@ -178,7 +178,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         with suppress(subprocess.TimeoutExpired):
             process.wait(PATIENCE_S)
             break
-    with suppress(ProcessLookupError):  # the rest of the group
+    with suppress(ProcessLookupError):  # end the rest of the group
         for _ in range(_LOOKS):
             os.killpg(process.pid, signal.SIGKILL)
             time.sleep(0.01)
@@ -195,7 +195,7 @@ class Snapshot:
 
     @classmethod
     def take(cls, server: int | None, generator: Sequence[str] = ()) -> Self:
-        """Read /proc; `server` is in its network namespace and process group, `generator` prints UDP counters."""
+        """Read /proc; `server` is a process in its network namespace and group, `generator` prints UDP counters."""
         network = Path(f"/proc/{server}/net")
         texts = {"server": text_of(network / "snmp") + text_of(network / "snmp6")} if server else {}
         if generator:
@@ -210,11 +210,11 @@ class Snapshot:
         return cls(text_of(Path("/proc/loadavg")).strip(), jiffies, udp, of_server)
 
     def until(self, after: Self) -> dict[str, Any]:
-        """Return the sidecar's fields for the time between two snapshots."""
+        """Return the fields of a sidecar for the time between two snapshots."""
         cpus = text_of(Path("/proc/cpuinfo")).splitlines()
         clocks = [float(line.partition(":")[2]) for line in cpus if line.startswith("cpu MHz")]
         zones = [text_of(zone) for zone in Path("/sys/class/thermal").glob("thermal_zone*/temp")]
-        said: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "loadavg_before": self.loadavg,
             "host_cpu_jiffies": {name: after.jiffies[name] - value for name, value in self.jiffies.items()},
             "udp_delta": {role: after.udp[role] - counters for role, counters in self.udp.items()} or None,
@@ -222,8 +222,8 @@ class Snapshot:
             "cpu_mhz": round(sum(clocks) / len(clocks), 1) if clocks else None,
             "temperature_c": max((int(each) / 1000 for each in zones if each.strip().isdigit()), default=None),
         }
-        said |= {name: round(after.of_server[name] - value, 2) for name, value in self.of_server.items()}
-        return {name: value for name, value in said.items() if value is not None}
+        fields |= {name: round(after.of_server[name] - value, 2) for name, value in self.of_server.items()}
+        return {name: value for name, value in fields.items() if value is not None}
 
 
 _CPU_STATES: Final = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")

@@ -1,4 +1,4 @@
-"""Preflight checks of a bench for conditions that would distort results."""
+"""Preflight checks of a test bench for conditions that would distort results."""
 
 import json
 import os
@@ -45,14 +45,14 @@ def _of_plan(plan: Plan) -> Iterator[Finding]:
         yield Finding("Generator and server share a machine", "they take processor time from each other: a lower bound")
     commands = [generator.prefix, *(str(plan.server_of(name).serve or "") for name in plan.configurations)]
     if not any(word in command for command in commands for word in _PINNING):
-        yield Finding("Nothing is pinned to processors", "the scheduler moves the server around: runs differ more")
+        yield Finding("Nothing is pinned to processors", "the scheduler moves the server around, so runs differ more")
     for name in plan.configurations:
         server = plan.server_of(name)
         if not (server.reset or server.serve or server.start):
-            effect = "leases and caches of earlier trials stay: later runs differ from the first"
+            effect = "leases and caches of earlier trials remain, so later runs differ from the first"
             yield Finding(f"Nothing resets {name}", effect)
     if plan.trial_s < _SHORT_TRIAL_S:
-        yield Finding(f"Trials last {plan.trial_s:g} s", "they miss what a server does now and then, such as writing")
+        yield Finding(f"Trials last {plan.trial_s:g} s", "they miss what a server does only sometimes, such as writing")
     if "-R" not in generator.arguments and generator.tool == "perfdhcp":
         yield Finding("perfdhcp has no -R", "it acts as one client: the server renews one lease over and over")
     if generator.tool == "dnsblast":
@@ -72,7 +72,7 @@ def _of_configurations(plan: Plan, beside: Path) -> Iterator[Finding]:
                 set_up |= {column: value for column, value in server.parse(data).items() if column in FIELDS}
         other = known.setdefault(json.dumps(set_up, sort_keys=True, default=str), name)
         if other != name:
-            effect = "a build takes them for one configuration: give each a `scenario`"
+            effect = "a build treats them as one configuration: give each a `scenario`"
             yield Finding(f"{other} and {name} have the same `defaults`", effect)
 
 
@@ -86,7 +86,7 @@ def _of_leases(plan: Plan, beside: Path) -> Iterator[Finding]:
                 continue
             found = kea.parse(data)
             if found["pool_addresses"] and found["pool_addresses"] < clients:
-                effect = "the pool fills up, and then requests fail that a larger pool would serve"
+                effect = "once the pool is full, requests fail that a larger pool would serve"
                 yield Finding(f"{name}: {clients:,} clients for {found['pool_addresses']:,.0f} addresses", effect)
             (settings,) = json.loads(found["settings"]).values()
             path = str(settings.get("lease-database", {}).get("name", ""))
@@ -110,13 +110,13 @@ def _of_machine(host: str | None) -> Iterator[Finding]:
         yield Finding(f"{where}: load {load} on {processors} processors", effect)
     size = read("/proc/sys/net/core/rmem_default").strip()
     if size.isdigit() and int(size) < _LARGE_BUFFER:
-        effect = "they lose short bursts that larger ones would hold"
+        effect = "they overflow in short bursts that larger ones would hold"
         yield Finding(f"{where}: socket buffers of {int(size):,} bytes", effect)
     clock = read("/sys/devices/system/clocksource/clocksource0/current_clocksource").strip()
     if clock not in ("", "tsc", "kvm-clock", "arch_sys_counter"):
-        yield Finding(f"{where}: clock source {clock}", "reading the time is slow: the generator cannot pace well")
+        yield Finding(f"{where}: clock source {clock}", "reading the time is slow, so the generator cannot pace well")
     if " hypervisor" in read("/proc/cpuinfo"):
-        yield Finding(f"{where}: a virtual machine", "neighbours may take processor time, unseen from here")
+        yield Finding(f"{where}: a virtual machine", "neighbours may take processor time, invisibly from here")
 
 
 def _read(host: str | None, path: str) -> str:

@@ -1,4 +1,4 @@
-"""A measurement from start to end: interleaved runs, trials chosen by the search, all outputs stored."""
+"""Complete measurement: interleaved runs, trials chosen by the search, all outputs stored."""
 
 import math
 import random
@@ -25,7 +25,7 @@ from dropline.measure.plan import Plan
 from dropline.measure.search import Plan as Search
 from dropline.measure.search import Trial, bracket, next_rate
 
-_GRACE_S: Final = 60  # beyond its period, before a hanging generator is killed
+_GRACE_S: Final = 60  # after its period, until a hanging generator is killed
 _ATTEMPTS: Final = 4  # perfdhcp 2.2 sometimes stops because its own timestamps are out of order
 _PROBE_RATE: Final = 10
 _PROBE_S: Final = 1
@@ -38,7 +38,7 @@ class _OutOfTime(Exception):
 
 @dataclass(slots=True)
 class Outcome:
-    """The result of a measurement: the folder, the expected result of a build, and why it ended early, if it did."""
+    """Result of a measurement: the folder, the expected results of a build, and why it ended early, if it did."""
 
     folder: Path
     found: list[Capacity]
@@ -54,19 +54,19 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The progress of a measurement after a trial."""
+    """Progress of a measurement after a trial."""
 
     configuration: str  # its name; `repetition` numbers its run
     repetition: int
     rate: float  # offered in the trial
     loss: float  # ratio, on the basis of the loosest loss goal
     is_exceeding: bool  # whether the trial by itself exceeds that goal
-    # the run's bracket so far by loss goal, in rates; None if an end is not found yet
+    # the run's bracket so far by loss goal, in rates; an end is None until it is found
     brackets: dict[str, tuple[float | None, float | None]]
-    done: int  # runs
-    wanted: int  # runs; more while an interval is too wide
-    left_s: float | None  # until the wanted runs are done; None before the first one is
-    flaw: str = ""  # why the trial fails, whatever it lost
+    done: int  # complete runs
+    wanted: int  # runs in all; it grows while an interval is too wide
+    left_s: float | None  # time until the wanted runs are done; None before the first one is
+    flaw: str = ""  # why the trial fails regardless of its loss
 
     def text(self) -> str:
         """Return the progress in one line."""
@@ -80,9 +80,9 @@ class Seen:
 
 
 def measure(plan: Plan, source: Path, folder: Path, say: Callable[[str], None], see: Callable[[Seen], None]) -> Outcome:
-    """Carry out `plan`, read from the file `source`; store results in `folder`, and resume an earlier call there.
+    """Carry out `plan`, read from the file `source`; store results in `folder`, or resume an earlier call there.
 
-    `say` gets remarks, `see` the progress after each trial. Raises DroplineError after stopping all started processes.
+    `say` gets remarks, `see` the progress after each trial. Raise DroplineError after stopping all started processes.
     """
     target = Folder(folder)
     with target.alone(), _ended_tidily() as asked:
@@ -97,7 +97,7 @@ class _Measurement:
     see: Callable[[Seen], None]
     asked_to_end: list[int]
     took_s: list[float] = field(default_factory=list)  # per run since the start
-    complete: set[Run] = field(default_factory=set)  # never changes again: each later search reads all earlier runs
+    complete: set[Run] = field(default_factory=set)  # remembered, as each later search reads all earlier runs
 
     def __post_init__(self) -> None:
         self.generator = GENERATORS[self.plan.generator.tool](self.plan.generator)
@@ -110,7 +110,7 @@ class _Measurement:
         for finding in findings:
             self.say(f"{finding.what}: {finding.effect}")
         why = ""
-        with suppress(HookFailed):  # stop leftovers of a killed measurement; mostly there are none
+        with suppress(HookFailed):  # stop leftovers of a killed measurement; usually there are none
             self._call("tear_down")
         with ended_by(lambda: self._call("tear_down")):
             self._call("set_up")
@@ -148,7 +148,7 @@ class _Measurement:
             shell("collect.sh", there if host else here, limit_s=300)
 
     def _try_generator(self) -> None:
-        """Measure once the highest rate that the generator can send, at the end of the range."""
+        """Find the highest rate that the generator can send, once, by a trial at the end of the range."""
         highest = self.plan.rates.highest
         with self._hooks(next(iter(self.plan.configurations))).serving(self._answers):
             trial = self._tried(highest, _LIMIT_S)
@@ -161,7 +161,7 @@ class _Measurement:
     def _next_round(self) -> list[Run]:
         """Return the runs of the next round, one of each configuration, or none if the results are precise enough.
 
-        All configurations continue until the last one is narrow, so that drift of the machine affects all alike.
+        All configurations continue until the last interval is narrow, so that drift of the machine affects all alike.
         """
         complete, runs = self.folder.runs(self.plan), self.plan.runs
         for repetition in range(1, runs.at_most + 1):
@@ -170,7 +170,7 @@ class _Measurement:
                 random.Random(f"{self.plan.seed} {repetition}").shuffle(names)  # noqa: S311 - no secret
             todo = [Run(name, repetition) for name in names if not self._is_complete(Run(name, repetition), complete)]
             if todo and repetition > runs.at_least and len(todo) == len(names):
-                # More runs would not give a bound an interval.
+                # More runs would not turn a bound into an interval.
                 found = [each for each in self._judged() if each.rate is not None]
                 return [] if all(each.width is not None and each.width <= runs.width for each in found) else todo
             if todo:
@@ -187,7 +187,7 @@ class _Measurement:
         return next_rate(self._trials(each), self.plan.loss_goals, self._search(each))
 
     def _search(self, each: Run) -> Search:
-        """Return the search plan of a run: centred on earlier results, with its own grid phase."""
+        """Return the search plan of a run: around earlier results, with its own random grid phase."""
         earlier = (Run(each.configuration, repetition) for repetition in range(1, each.repetition))
         brackets = (bracket(self._trials(run), self.plan.loss_goals[0]) for run in earlier)
         found = [(passing * exceeding) ** 0.5 for passing, exceeding in brackets if passing and exceeding]
@@ -220,7 +220,7 @@ class _Measurement:
     def _is_tried(self, each: Run, rate: int, hooks: Hooks) -> bool:
         """Run a trial and store it; retry if the generator fails.
 
-        A generator that cannot send faster than in the trials before is at its limit.
+        A generator that cannot send faster than in earlier trials is at its limit.
         """
         command = self._command(rate, self.plan.trial_s)
         for _ in range(_ATTEMPTS):
@@ -234,20 +234,20 @@ class _Measurement:
             done = run(command, self.plan.trial_s + _GRACE_S)
             ended, after = datetime.now(UTC), self._snapshot(hooks)
             hooks.see_alive()
-            said: dict[str, Any] = {
+            sidecar: dict[str, Any] = {
                 **self.plan.defaults_of(each.configuration),
                 **{"repetition": each.repetition, "offered_rate": rate, "command": shlex.join(command)},
                 **{"exit_code": done.exit_code, "started_at": began.isoformat(), "ended_at": ended.isoformat()},
                 **self.generator.sidecar(rate, self.plan.trial_s, done.exit_code),
                 **before.until(after),
             }
-            if "testbed" not in said:
-                said["host"] = self.plan.server.host or socket.gethostname()
+            if "testbed" not in sidecar:
+                sidecar["host"] = self.plan.server.host or socket.gethostname()
             if counters:
-                said["counters_before"] = counters.decode("utf-8", "replace")
-                said["counters_after"] = hooks.call("counters").decode("utf-8", "replace")
-            trial = self.generator.read(done.output, rate, said)
-            self.folder.keep(each, rate, done.output, said, trial)
+                sidecar["counters_before"] = counters.decode("utf-8", "replace")
+                sidecar["counters_after"] = hooks.call("counters").decode("utf-8", "replace")
+            trial = self.generator.read(done.output, rate, sidecar)
+            self.folder.keep(each, rate, done.output, sidecar, trial)
             if trial:
                 return True
             self.say(f"{each.configuration} run {each.repetition}: the trial at {rate:,}/s failed; trying again")
@@ -315,10 +315,9 @@ def _sentence(found: Capacity) -> str:
 
 @contextmanager
 def _ended_tidily() -> Iterator[list[int]]:
-    """Treat SIGTERM like Ctrl-C, so that all started processes are stopped; yield the signals so far.
+    """Treat SIGTERM like Ctrl-C, so that all started processes are stopped; yield a list of the signals so far.
 
-    They are also noted, as libraries swallow what a signal's handler raises within their callbacks, or raise another
-    error.
+    The list is needed because libraries swallow or replace exceptions that a signal handler raises in their callbacks.
     """
     seen: list[int] = []
 

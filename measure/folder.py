@@ -23,7 +23,7 @@ from dropline.measure.search import Trial
 _OUTPUT: Final = re.compile(r"rate\d+-\d+\.txt")
 _MAY_CHANGE: Final = {"runs", "within_s", "title"}  # between calls for the same folder
 _LIMIT: Final = "generator-limit.json"
-_UNFINISHED: Final = ".unfinished"  # of a run without a bracket, which would turn an interval into a bound
+_UNFINISHED: Final = ".unfinished"  # run without a bracket, which an ingest would take for a bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Run:
 
 
 class Folder:
-    """The files of one campaign: raw outputs, their sidecars, the tested configurations, and the plan."""
+    """Files of one campaign: raw outputs, their sidecars, the tested configurations, and the plan."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.absolute()
@@ -75,7 +75,7 @@ class Folder:
                     shutil.copyfile(own, copied)
                 elif copied.read_bytes() != own.read_bytes():
                     raise DroplineError(f"{own} differs from what was measured before, {copied}; choose a new folder")
-        said = {
+        contents = {
             "campaign": plan.campaign,
             "title": plan.title,
             "description": " ".join(["Measured by dropline measure.", *findings])[:2000],
@@ -84,7 +84,7 @@ class Folder:
             "machines": {f"machine/{name}": name for name in plan.hosts},
             "ignore": [PLAN, _LIMIT, "*.broken", f"*{_UNFINISHED}/"],
         }
-        self._write(CAMPAIGN, yaml.safe_dump({k: v for k, v in said.items() if v}, sort_keys=False).encode())
+        self._write(CAMPAIGN, yaml.safe_dump({k: v for k, v in contents.items() if v}, sort_keys=False).encode())
 
     def of(self, configuration: str) -> Path:
         """Return the folder of a configuration's files."""
@@ -102,7 +102,7 @@ class Folder:
         return [trial for trial in found if trial]
 
     def begun_at(self, run: Run) -> str:
-        """Return when the first trial of a run began, from its sidecar."""
+        """Return the start of a run's first trial, from its sidecar."""
         begun = (json.loads(path.read_bytes())["started_at"] for path in self._of(run).glob("rate*.json"))
         return str(min(begun, default=""))
 
@@ -116,13 +116,13 @@ class Folder:
         return sorted(found, key=lambda run: (run.configuration, run.repetition))
 
     def finish(self, run: Run) -> None:
-        """Let `ingest` see a run, as its search has ended."""
+        """Make a run visible to `ingest`, as its search has ended."""
         folder = self._of(run)
         if folder.suffix == _UNFINISHED:
             folder.rename(folder.with_suffix(""))
 
     def keep(self, run: Run, rate: int, output: bytes, sidecar: dict[str, Any], trial: Trial | None) -> None:
-        """Store a trial, apart if it failed; if killed between the writes of output and sidecar, neither counts."""
+        """Store a trial, separately if it failed; if killed between writing output and sidecar, neither counts."""
         folder = self._of(run)
         folder.mkdir(parents=True, exist_ok=True)
         ending = "txt" if trial else "broken"

@@ -1,4 +1,4 @@
-"""The release gate: whether the newest measurement is slower than a baseline, and how certain that is."""
+"""Release gate: whether the newest measurement is slower than a baseline, and how certain that is."""
 
 import html
 import math
@@ -21,8 +21,8 @@ Ask = Callable[..., pa.Table]  # SQL and its parameters, as `Warehouse.query` ta
 
 LEVEL: Final = 0.05
 SPLITS: Final = 400
-_MOST_RUNS: Final = 1000  # that one is told to measure
-_FEWEST: Final = 4  # runs, to split into two halves that each have a spread
+_MOST_RUNS: Final = 1000  # that the advice asks for
+_FEWEST: Final = 4  # runs, so that both halves have a spread
 _WORDS: Final = re.compile(r"slower by (\d+(?:\.\d+)?) ?%")
 
 
@@ -37,10 +37,10 @@ class Verdict(IntEnum):
 class Pair(NamedTuple):
     """A candidate compared with its baseline: the ratio of their rates, its 95 % interval, its corrected p value.
 
-    Where one ramp ended too soon, the interval has one end. `width_by_steps` is the part of its width, on the log
-    scale, that comes from the distance of the steps, which more runs do not narrow; `outliers` are runs that failed
-    early, not counted; `machines_differ_in` names what differs between the two machines; `series_variation` is the
-    relative standard deviation of campaigns, which more runs do not narrow either.
+    If one ramp ended too soon, the interval has only one end. `width_by_steps` is the part of its width, on the log
+    scale, that comes from the distance of the steps, which more runs do not reduce; `outliers` are runs that failed
+    early and do not count; `machines_differ_in` names the differences of the machines; `series_variation` is the
+    relative standard deviation between campaigns, which more runs do not reduce either.
     """
 
     configuration: str
@@ -57,7 +57,7 @@ class Pair(NamedTuple):
     series_variation: float | None = None
 
     def verdict(self, drop: float) -> Verdict:
-        """Return slower if significant and beyond `drop`; passed if the interval excludes `drop`."""
+        """Return `slower` if the ratio is significant and beyond `drop`, `passed` if the interval excludes `drop`."""
         is_real = self.p_value is not None and self.p_value <= LEVEL
         ratio = self.high if self.ratio is None else self.ratio
         if is_real and self.high is not None and self.high < 1 and ratio is not None and ratio <= 1 - drop:
@@ -65,9 +65,9 @@ class Pair(NamedTuple):
         return Verdict.PASSED if self.low is not None and self.low > 1 - drop else Verdict.UNKNOWN
 
     def runs_missing(self, drop: float) -> int | None:
-        """Return how many more runs per side decide if the ratio stays as it is; None if no number is known to.
+        """Return how many more runs per side would decide if the ratio stays the same; None if no number would.
 
-        Student's t shrinks with them as well as the error.
+        With more runs, both the error and Student's t shrink.
         """
         if not (self.ratio and self.low and self.high and self.runs and self.baseline_runs) or self.series_variation:
             return None
@@ -79,7 +79,7 @@ class Pair(NamedTuple):
 
 
 def _half_width(runs: int) -> float:
-    """Return that of the interval of a difference of two means, in standard deviations of a run."""
+    """Return the half-width of the interval of a difference of two means, in standard deviations of a run."""
     return float(stdtrit(2 * runs - 2, (2 - LEVEL) / 2)) * math.sqrt(2 / runs)
 
 
@@ -92,16 +92,16 @@ class Judged(NamedTuple):
 
 
 def parsed(condition: str) -> float:
-    """Return the drop in `--fail-if`; raise DroplineError."""
+    """Return the drop in `--fail-if` as a ratio; raise DroplineError if it cannot be read."""
     if not (match := _WORDS.fullmatch(condition.strip())) or not 0 < float(match[1]) < 100:
         raise DroplineError(f"--fail-if {condition!r}: expected `slower by N %`, such as 'slower by 3 %'")
     return float(match[1]) / 100
 
 
 def judge(ask: Ask, baseline: str, candidate: str | None, drop: float, goal: str | None) -> list[Judged]:
-    """Compare every configuration of the candidate with the same one of the baseline; raise DroplineError.
+    """Compare every configuration of the candidate with the same one of the baseline, else raise DroplineError.
 
-    Both are versions or campaigns; the default candidate was measured last, the default goal is the usual one of each.
+    Both are versions or campaigns; by default, the candidate is the last one measured, the goal each one's usual.
     """
     _require(ask, goal)
     candidate = candidate or newest(ask, baseline)
@@ -129,7 +129,7 @@ def judge(ask: Ask, baseline: str, candidate: str | None, drop: float, goal: str
 
 
 def newest(ask: Ask, baseline: str) -> str:
-    """Return the campaign that was measured last, other than the baseline; the baseline if there is no other."""
+    """Return the last campaign measured other than the baseline, or the baseline if there is no other."""
     found = ask(query("warehouse/newest"), {"baseline": baseline}).column(0).to_pylist()
     return str(found[0]) if found else baseline
 
@@ -141,7 +141,7 @@ def _require(ask: Ask, goal: str | None) -> None:
 
 
 def _percent(ratio: float) -> str:
-    """Return a change, on the side of zero where it is."""
+    """Return a change in percent, rounded without crossing zero."""
     change = 100 * ratio - 100
     return f"{change:+z.1f} %" if abs(change) >= 0.05 or abs(change) < 1e-9 else f"{change:+.1g} %"
 
@@ -185,8 +185,8 @@ def markdown(judged: Sequence[Judged], condition: str) -> str:
     cells = ((each.pair.configuration, each.pair.runs, each.pair.baseline_runs, each.says) for each in judged)
     rows = [f"| {' | '.join(html.escape(str(cell)).replace('|', '&#124;') for cell in row)} |" for row in cells]
     head = ["| configuration | runs | baseline runs | verdict |", "|---|---|---|---|"]
-    said = [each.says.partition(":")[0] for each in judged]
-    counts = ", ".join(f"{said.count(each)} {each}" for each in ("slower", "cannot tell", "passed") if each in said)
+    kinds = [each.says.partition(":")[0] for each in judged]
+    counts = ", ".join(f"{kinds.count(each)} {each}" for each in ("slower", "cannot tell", "passed") if each in kinds)
     return "\n".join([f"Fails if {condition}: {counts}.", "", *head, *rows])
 
 
@@ -204,7 +204,7 @@ def junit(judged: Sequence[Judged], condition: str) -> str:
 
 
 def self_test(ask: Ask, baseline: str, drop: float, goal: str | None) -> str:
-    """Split the baseline's runs randomly in halves and compare them; raise DroplineError.
+    """Compare random halves of the baseline's runs, and return the share of false alarms and of drops found.
 
     Both halves are the same server, so every `slower` is a false alarm. Then one half is slowed down.
     """
@@ -227,7 +227,7 @@ def self_test(ask: Ask, baseline: str, drop: float, goal: str | None) -> str:
 
 
 def share_slower(runs: pa.Table, drop: float, factor: float) -> float:
-    """Return how often a random half of `runs`, scaled by `factor`, is judged slower than the other half."""
+    """Return the share of splits in which a random half of `runs`, scaled by `factor`, is judged slower."""
     noise = np.random.default_rng(1983)
     half = runs.num_rows // 2
     orders = [noise.permutation(runs.num_rows)[: 2 * half] for _ in range(SPLITS)]

@@ -1,4 +1,4 @@
-"""Generators: the command line of a trial, and the parsing of its output for the search."""
+"""Generators: the command of a trial, and the reading of its output for the search."""
 
 import json
 import shlex
@@ -22,9 +22,9 @@ _DRAIN_S: Final = 1
 
 
 class Generator(ABC):
-    """A generator; a module of ingest/formats parses its output."""
+    """A generator, whose output a module of ingest/formats parses."""
 
-    needs_counters = False  # whether it prints too little, so that its machine's UDP counters must complete it
+    needs_counters = False  # whether its machine's UDP counters must complete what it prints
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -34,7 +34,7 @@ class Generator(ABC):
         """Return the command of one trial, without prefix and host."""
 
     def read(self, output: bytes, rate: int, sidecar: Mapping[str, Any]) -> Trial | None:
-        """Return what a build will say about a trial; None if it says nothing because the generator failed."""
+        """Return a trial as a build will judge it; None if the generator failed, so that the trial shows nothing."""
         with TemporaryDirectory(prefix="dropline-") as folder:
             file = Path(folder, "output.txt")
             file.write_bytes(output)
@@ -56,7 +56,7 @@ class Generator(ABC):
         return True
 
     def sidecar(self, rate: int, duration_s: float, exit_code: int | None) -> dict[str, Any]:
-        """Return what the output of a trial does not say."""
+        """Return the facts about a trial that its output lacks."""
         return {}
 
 
@@ -69,7 +69,7 @@ class Perfdhcp(Generator):
 
 
 class Dnsperf(Generator):
-    """dnsperf. It needs many outstanding queries (-q), or it waits for the server and offers less than requested."""
+    """dnsperf. It needs many outstanding queries (-q): else it waits for the server and sends less than requested."""
 
     def command(self, rate: int, duration_s: float) -> list[str]:
         """Return the command of one trial."""
@@ -79,36 +79,36 @@ class Dnsperf(Generator):
 
 
 class Dnsblast(Generator):
-    """dnsblast (jedisct1/dnsblast). It sends each second's queries at once, as fast as it can, a second ahead.
+    """dnsblast (jedisct1/dnsblast). It sends each second's queries in one burst, a second ahead.
 
-    After a lost answer it waits for ever, so it is interrupted, and its last line lacks the answers of up to half a
-    second. The UDP counters of its machine show them, if nothing else there sends (Linux, /proc/net/snmp).
+    After a lost answer it waits forever, so it must be interrupted, and its last line lacks the answers of up to half a
+    second. The UDP counters of its machine include them, if nothing else there sends (Linux, /proc/net/snmp).
     """
 
     needs_counters = True
 
     def command(self, rate: int, duration_s: float) -> list[str]:
-        """Return the command of one trial: it is interrupted a second after the trial's time."""
+        """Return the command of one trial, which is interrupted a second after the trial's time."""
         address, _, port = self._plan.target.partition("#")
         limit = ["timeout", "--preserve-status", "--signal=INT", f"{duration_s + _DRAIN_S:g}"]
         return [*limit, "dnsblast", address, f"{round(rate * duration_s)}", f"{rate}", port or "53"]
 
     def sidecar(self, rate: int, duration_s: float, exit_code: int | None) -> dict[str, Any]:
-        """Return how many queries were to be sent, and what ended the trial."""
+        """Return the number of queries to send, and what ended the trial."""
         ended_by = f"SIGINT after {duration_s + _DRAIN_S:g} s" if exit_code else "itself"
         return {"requests_planned": round(rate * duration_s), "ended_by": ended_by}
 
     def can_send(self, rate: int) -> bool:
-        """Return whether dnsblast keeps going at a rate when it is behind.
+        """Return whether dnsblast keeps sending at a rate once it has fallen behind.
 
-        Then it waits for (2^64 - queries behind) / rate seconds, as ms in 32 bits: for days, or not at all if that is
+        It then waits for (2^64 - queries behind) / rate seconds, as ms in 32 bits: for days, or not at all if that is
         negative.
         """
         waits_ms = (1000 * ((2**64 - behind) // rate) % 2**32 for behind in (1, 3600 * rate))
         return all(wait == 0 or wait >= 2**31 for wait in waits_ms)
 
     def read(self, output: bytes, rate: int, sidecar: Mapping[str, Any]) -> Trial | None:
-        """Parse a trial's output and counters; it says nothing unless all queries were sent in time."""
+        """Return a trial from its output and counters; None unless all queries were sent in time."""
         report = next((part for part in dnsblast.parse(output) if isinstance(part, Report)), None)
         planned = sidecar["requests_planned"]
         if report is None or report.facts["sent"] != planned:
@@ -117,7 +117,7 @@ class Dnsblast(Generator):
         for each in report.observations:
             printed[each.metric].append(each.value)
         all_sent = printed["sent"].index(planned)
-        reply_rate = printed["reply_rate"][all_sent]  # a mean since the start, rounded down, capped at the rate
+        reply_rate = printed["reply_rate"][all_sent]  # mean since the start, rounded down, at most the rate
         sending_s = 0 if reply_rate >= rate else printed["received"][all_sent] / (reply_rate + 1)
         if sending_s * number("least_sent_ratio_of_queries") * rate > planned:
             return None
@@ -128,6 +128,6 @@ GENERATORS: Final[dict[str, type[Generator]]] = {"perfdhcp": Perfdhcp, "dnsperf"
 
 
 def words_of(plan: Plan, command: list[str]) -> list[str]:
-    """Return the full command of a generator: with its prefix, and with ssh if it runs on another host."""
+    """Return the full command of a generator, with its prefix, and with ssh if it runs on another host."""
     words = [*shlex.split(plan.prefix), *command]
     return [*SSH, plan.host, shlex.join(words)] if plan.host else words

@@ -24,7 +24,7 @@ class Capacity(NamedTuple):
 
     @property
     def width(self) -> float | None:
-        """The width of the 95 % interval divided by the rate."""
+        """Width of the 95 % interval divided by the rate."""
         if self.rate is None or self.low is None or self.high is None or not self.is_confidence:
             return None
         return (self.high - self.low) / self.rate
@@ -35,7 +35,7 @@ NumberedRun = tuple[str, int, "Iterable[Trial]"]
 
 
 def capacities(runs: Sequence[NumberedRun], goals: Iterable[Goal], method: Method) -> list[Capacity]:
-    """Judge runs by the campaign's method."""
+    """Return the capacities of runs by the campaign's method."""
     if not runs:
         return []
     with duckdb.connect() as connection:
@@ -46,7 +46,7 @@ def capacities(runs: Sequence[NumberedRun], goals: Iterable[Goal], method: Metho
 
 
 def rates_of_runs(runs: Iterable[NumberedRun], goals: Iterable[Goal]) -> pa.Table:
-    """Return the columns of the model int_run_capacity for the runs, with the configuration's name."""
+    """Return the rows of the model int_run_capacity for these runs, with the name of the configuration."""
     goals = list(goals)
     rows = [
         {

@@ -1,4 +1,4 @@
-"""The models' macros rendered for DuckDB without dbt, so that searches and simulations use the same SQL as a build."""
+"""Macros of the models, rendered for DuckDB without dbt: searches and simulations use the same SQL as a build."""
 
 from functools import cache
 from pathlib import Path
@@ -17,20 +17,20 @@ def sql(macro: str, *arguments: object) -> str:
 
 
 def query(name: str) -> str:
-    """Return the question in queries/<name>.sql, with the macros that it uses."""
+    """Return the query in queries/<name>.sql with its macros rendered."""
     return _templates().from_string((_QUERIES / f"{name}.sql").read_text("utf-8"), vars(_module())).render()
 
 
 @cache
 def number(macro: str, loss_limit: float = 0) -> float:
-    """Return the value of a macro that is a threshold, fixed or for a loss limit."""
+    """Return the value of a macro that is a threshold, which may depend on a loss limit."""
     with duckdb.connect() as connection:
         (found,) = connection.execute(f"select {sql(macro)} from (select ? as loss_limit)", [loss_limit]).fetchall()  # noqa: S608 - the text is ours
     return float(found[0])
 
 
 def looked_up() -> str:
-    """Return the statements that create the seeds in which `capacities_of_runs` looks up."""
+    """Return the statements that create the seeds that `capacities_of_runs` reads."""
     tables = ("student_t", "interval_constants")
     return "".join(f"create table {name} as from read_csv('{ROOT / 'seeds' / name}.csv');" for name in tables)
 
@@ -38,7 +38,7 @@ def looked_up() -> str:
 @cache
 def _module() -> Any:
     class Adapter:
-        """Stand-in for dbt's adapter, by which macros distinguish engines."""
+        """Stand-in for dbt's adapter, with which macros distinguish engines."""
 
         @staticmethod
         def dispatch(macro: str, _project: str) -> Any:

@@ -1,4 +1,4 @@
-"""plan.yaml: what to measure, with which generator, for how long, and how servers start and stop."""
+"""plan.yaml: what to measure, with which generator and for how long, and how to start and stop the servers."""
 
 import csv
 import re
@@ -20,7 +20,7 @@ FILE_NAME: Final = "plan.yaml"
 _GOALS: Final = Path(__file__).parent.parent / "seeds" / "loss_goals.csv"
 _PLANS: Final = Path(__file__).parent / "plans"
 _VERSIONS: Final = {"kea": ["kea-dhcp4", "-v"], "kea6": ["kea-dhcp6", "-v"], "powerdns": ["pdns_server", "--version"]}
-PRODUCTS: Final = tuple(sorted(each.name for each in _PLANS.iterdir()))  # with a first plan
+PRODUCTS: Final = tuple(sorted(each.name for each in _PLANS.iterdir()))  # for which there is a first plan
 
 Command = Annotated[str, Field(min_length=1, max_length=4000)]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
@@ -34,7 +34,7 @@ class Generator(_Strict):
     """The load generator, and the host it runs on."""
 
     tool: Literal["perfdhcp", "dnsperf", "dnsblast"]
-    target: Words  # address of the server, or what the tool takes instead
+    target: Words  # address of the server, or whatever the tool takes for it
     arguments: tuple[Words, ...] = ()
     prefix: Annotated[str, Field(max_length=1000)] = ""  # words before the command, such as `ip netns exec clients`
     host: Words | None = None  # host to run it on, by ssh; default: this machine
@@ -60,7 +60,7 @@ class Server(_Strict):
 
 
 class Rates(_Strict):
-    """The range of offered rates of the search, per second."""
+    """Range of offered rates of the search, per second."""
 
     lowest: Annotated[int, Field(ge=1, alias="from")]
     highest: Annotated[int, Field(ge=2, alias="to")]
@@ -73,11 +73,11 @@ class Rates(_Strict):
 
 
 class Runs(_Strict):
-    """The number of runs per configuration: until the interval is narrow enough, within bounds."""
+    """Number of runs per configuration, within which the interval must become narrow enough."""
 
     at_least: Annotated[int, Field(ge=1, le=1000)] = 5
     at_most: Annotated[int, Field(ge=1, le=1000)] = 15
-    width: Annotated[float, Field(gt=0, lt=1)] = 0.05  # wanted of the 95 % interval, as a share of the rate
+    width: Annotated[float, Field(gt=0, lt=1)] = 0.05  # wanted width of the 95 % interval, as a share of the rate
 
     @model_validator(mode="after")
     def _rises(self) -> Self:
@@ -105,7 +105,7 @@ class Plan(_Strict):
     trial_s: Annotated[float, Field(ge=1, le=3600)] = 10.0
     warm_up_s: Annotated[float, Field(ge=0, le=3600)] = 3.0
     pause_s: Annotated[float, Field(ge=0, le=3600)] = 1.0
-    # at which a run stops, as a share of the rate; default: the wanted width, at most 5 %
+    # width of the bracket at which a run stops, as a share of the rate; default: the wanted width, at most 5 %
     bracket: Annotated[float, Field(gt=0, lt=1)] | None = None
     runs: Runs = Runs()
     order: Literal["in turn", "shuffled"] = "in turn"
@@ -137,19 +137,19 @@ class Plan(_Strict):
 
     @property
     def width(self) -> float:
-        """The width of a run's final bracket, divided by the rate."""
+        """Width of a run's final bracket divided by the rate."""
         return self.bracket or min(0.05, self.runs.width)
 
     @property
     def loss_goals(self) -> list[Goal]:
-        """The loss goals with their definitions, the loosest first."""
+        """Loss goals with their definitions, the loosest first."""
         names = self.goals or (["isc"] if self.generator.tool == "perfdhcp" else ["permille"])
         goals = (replace(known_goals()[name], exceed_ratio=self.method.exceed_ratio) for name in names)
         return sorted(goals, key=lambda goal: -goal.limit)
 
     @property
     def hosts(self) -> dict[str, str | None]:
-        """The machines of the bench by role, and their ssh hosts; a machine with both roles is the server."""
+        """Roles of the bench's machines and their ssh hosts; a machine with both roles is the server."""
         hosts = {"server": self.server.host, "generator": self.generator.host}
         return hosts if len({*hosts.values()}) > 1 else {"server": self.server.host}
 
@@ -160,8 +160,8 @@ class Plan(_Strict):
 
     def defaults_of(self, configuration: str) -> dict[str, Any]:
         """Return the defaults of a configuration's trials."""
-        said = [*self.defaults, *self.configurations[configuration].defaults]
-        return {name: value for name, value in said if value is not None}
+        values = [*self.defaults, *self.configurations[configuration].defaults]
+        return {name: value for name, value in values if value is not None}
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -197,18 +197,18 @@ def known_goals() -> dict[str, Goal]:
 
 
 def begin(product: str, folder: Path) -> Path:
-    """Copy the first plan of a product into a new or empty folder and return its path; raise DroplineError."""
+    """Copy the first plan of a product into a new or empty folder and return its path; else raise DroplineError."""
     if product not in PRODUCTS:
         raise DroplineError(f"--init {product}: expected {' or '.join(PRODUCTS)}")
     if folder.is_dir() and any(folder.iterdir()):
         raise DroplineError(f"{folder}: is not empty; choose a new folder")
     shutil.copytree(_PLANS / product, folder, dirs_exist_ok=True)
     path = folder / FILE_NAME
-    said = ""  # by the server on this machine
+    printed = ""  # by the server on this machine
     with suppress(OSError):
         done = subprocess.run(_VERSIONS[product], capture_output=True, text=True, check=False, timeout=10)  # noqa: S603 - from above
-        said = done.stdout + done.stderr
-    found = re.search(r"\d+\.\d+\.\d+", said)
+        printed = done.stdout + done.stderr
+    found = re.search(r"\d+\.\d+\.\d+", printed)
     text = re.sub(r"(?<=product_version: )[\d.]+", found[0] if found else "unknown", path.read_text("utf-8"))
     path.write_text(text, "utf-8")
     return path

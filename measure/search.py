@@ -1,4 +1,4 @@
-"""The next rate to try: a pure function of the trials so far, so that a search can resume after any interruption."""
+"""Search for the next rate, a pure function of the trials so far, so that it can resume after any interruption."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,14 +9,14 @@ from typing import Final
 
 from dropline.measure.macros import number
 
-_NARROWEST_CUT: Final = 0.25  # of a bracket, however precise the losses make the estimate look
-_TRIALS: Final = 3  # of a step in doubt
-_TOLERANCE: Final = 0.125  # of the wanted bracket: how far the two estimates of the crossing may differ
+_NARROWEST_CUT: Final = 0.25  # least share of a bracket to cut off, however precise the estimate seems
+_TRIALS: Final = 3  # at a step in doubt
+_TOLERANCE: Final = 0.125  # largest difference of both estimates of the crossing, as a share of the wanted bracket
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A loss goal: the capacity is where the loss on this basis, or the share of errors, exceeds its limit.
+    """A loss goal: at the capacity, the loss on this basis or the share of errors begins to exceed its limit.
 
     `exceed_ratio` is the share of a step's trials that may exceed it: 0.5, so that the median counts, or 0.
     """
@@ -30,14 +30,14 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The data of a trial that the search needs."""
+    """Data of a trial that the search needs."""
 
     rate: float  # offered
     losses: Mapping[str, float]  # ratio by basis
     achieved: float  # rate
     errors: float = 0.0  # ratio of error answers to answers
     is_limited: bool = False  # whether the generator sent too little
-    is_unsustained: bool = False  # whether the server failed to keep up, whatever the loss
+    is_unsustained: bool = False  # whether the server failed to keep up, regardless of the loss
     sent_rate: float = 0.0  # rate that the generator sent
 
     def exceeds(self, goal: Goal) -> bool:
@@ -47,23 +47,23 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The parameters of a run's search."""
+    """Parameters of a run's search."""
 
-    low: int  # the range of rates, as far as `high`
+    low: int  # lower end of the range of rates
     high: int
     width: float  # of the final bracket, divided by the rate
     expected: float | None = None  # the result of earlier runs, if any
-    # 0 to 1, position of the bracket around `expected`. Random per run: a fixed grid would bias all runs alike
+    # position of the bracket around `expected`, 0 to 1; random per run, as a fixed grid would bias all runs alike
     phase: float = 0.5
     can_send: Callable[[int], bool] = lambda _: True  # whether the generator can send at a rate
 
     @property
     def first(self) -> int | None:
-        """The initial rate."""
+        """Initial rate."""
         return self.nearest(self.low if self.expected is None else self.expected * (1 + self.width) ** -self.phase)
 
     def above(self, rate: float, begun_at: float) -> int | None:
-        """Return a rate above a passing one: twice it, or near the expected one, in growing steps."""
+        """Return a rate above a passing one: twice that, or near the expected one, in growing steps."""
         stride = 2 if self.expected is None else min(2, max(1 + self.width, rate / begun_at))
         return self.nearest(rate * stride, above=rate)
 
@@ -72,7 +72,7 @@ class Plan:
         return self.nearest(rate / min(2, max(1 + self.width, begun_at / rate)), below=rate)
 
     def nearest(self, rate: float, above: float = -math.inf, below: float = math.inf) -> int | None:
-        """Return the rate nearest to `rate` that can be sent, within the range and between two others, if any."""
+        """Return the nearest rate that can be sent, within the range and between `above` and `below`, if any."""
         lowest, highest = round(max(self.low, above + 1)), round(min(self.high, below - 1))
         middle = min(highest, max(lowest, round(rate)))
         near = (each for step in range(highest - lowest + 1) for each in (middle - step, middle + step))
@@ -80,16 +80,16 @@ class Plan:
 
 
 Steps = dict[float, list[Trial]]
-"""The trials of a run by rate, ascending."""
+"""Trials of a run by rate, in ascending order."""
 
 
 def next_rate(trials: Sequence[Trial], goals: Iterable[Goal], plan: Plan) -> int | None:
     """Return the rate of a run's next trial, or None if every goal, the loosest first, has its bracket.
 
     The bracket is found by doubling, then narrowed by interpolating the logarithm of the loss, until it is narrow and
-    the loss itself gives the same rate. A failed step is repeated before it bounds a bracket, as is one where the
-    generator sent too little; if two trials disagree, a third decides. Where no trial may exceed the goal, the passing
-    step must pass thrice.
+    interpolating the loss itself gives the same rate. A failed step is repeated before it bounds a bracket, as is one
+    where the generator sent too little; if two trials disagree, a third decides. If no trial may exceed the goal, the
+    passing step must pass three times.
     """
     steps = _steps(trials)
     begun_at = trials[0].rate if trials else 0
@@ -98,7 +98,7 @@ def next_rate(trials: Sequence[Trial], goals: Iterable[Goal], plan: Plan) -> int
 
 
 def bracket(trials: Sequence[Trial], goal: Goal) -> tuple[float | None, float | None]:
-    """Return the last passing and the first exceeding rate, as in a build."""
+    """Return the last passing and the first exceeding rate, as a build determines them."""
     return _bracket(_steps(trials), goal)
 
 
@@ -122,7 +122,7 @@ def _exceeds(trials: Sequence[Trial], goal: Goal) -> bool:
 
 
 def _of_step(values: Iterable[float], goal: Goal) -> float:
-    """Return the value by which a step is judged: its trials' median, or the worst if none may exceed the goal."""
+    """Return the value that a step is judged by: the median of its trials, or the worst if none may exceed the goal."""
     return median(values) if goal.exceed_ratio else max(values)
 
 

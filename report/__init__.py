@@ -1,4 +1,4 @@
-"""The report on campaigns of a warehouse, as one file to attach to a release."""
+"""Report on campaigns of a warehouse, as one file to attach to a release."""
 
 from collections.abc import Sequence
 from typing import Final

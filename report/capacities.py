@@ -14,7 +14,7 @@ MARKS: Final = {"warn": " ⚠", "suspect": " ✖"}
 
 
 def figures(scope: Scope) -> list[Row]:
-    """Return one capacity per configuration, at its usual loss goal if available, with `sign` and `shown`."""
+    """Return one capacity per configuration, preferably at its usual loss goal, with `sign` and `shown`."""
     headline = printable(queries.ask(scope.warehouse, "capacities", configuration_ids=scope.ids, loss_goal=None))
     lacking = scope.labels.keys() - {row["configuration_id"] for row in headline}
     other_rates = printable(queries.ask(scope.warehouse, "other_rates"))
@@ -39,7 +39,7 @@ def sections(scope: Scope, figures: Sequence[Row]) -> Iterable[Section]:
 
 
 def _alike(rows: Sequence[Row]) -> list[list[Row]]:
-    """Split figures by table; campaigns share a table unless their figures would share a cell."""
+    """Split figures into tables; campaigns share a table unless their figures would share a cell."""
     same = ("origin", "product", "product_version", "testbed", "scenario", "method", "tool", "loss_goal")
     parts: list[list[Row]] = []
     for some in grouped(rows, lambda row: repr([row[name] for name in same])).values():
@@ -50,9 +50,9 @@ def _alike(rows: Sequence[Row]) -> list[list[Row]]:
 
 
 def _matrices(rows: Sequence[Row]) -> list[Block]:
-    """Return the tables of one part, one per protocol: set-ups down, backends across, as in ISC's articles.
+    """Return a table per protocol, with set-ups as rows and backends as columns, as in ISC's articles.
 
-    Omit tables in which no figure shares a row or a column with another.
+    Leave out tables in which no figure shares a row or a column with another.
     """
     tables = [
         _matrix(protocol, some)
@@ -74,14 +74,14 @@ def _matrix(protocol: str, rows: Sequence[Row]) -> Table:
 
 
 def _cell(rows: Sequence[Row]) -> Cell:
-    """Return the figures of a cell, fastest first; a single figure with its interval and runs."""
+    """Return the figures of a cell, fastest first; a single figure comes with its interval and runs."""
     ordered = sorted(rows, key=lambda row: -(row["value"] or 0))
     text = " / ".join(row["shown"] + MARKS.get(row["quality"], "") for row in ordered)
     return Cell(text or "-", spread(rows[0]) if len(rows) == 1 else "")
 
 
 def spread(row: Row) -> str:
-    """Return range and runs of a figure, e.g. `bracket 8,288 to 9,750; 3 of 5 runs`; empty for published ones."""
+    """Return the range and the runs of a figure, e.g. `bracket 8,288 to 9,750; 3 of 5 runs`; empty if published."""
     return "; ".join(filter(None, (_range(row).removeprefix("-"), _runs(row))))
 
 
@@ -113,7 +113,7 @@ def _conditions(rows: Sequence[Row]) -> str:
 def _set_up(row: Row) -> str:
     """Return HA mode and threading in the terms of ISC's articles, e.g. `Hot standby, multi-threaded ×4`.
 
-    Append other parts of the configuration's name, such as the folder of its files.
+    Other parts of the configuration's name, such as the folder of its files, are appended.
     """
     threads = f" ×{row['threads']}" if row["threading"] == "multi" and row["threads"] else ""
     threading = THREADING.get(row["threading"] or "", row["threading"] or "")

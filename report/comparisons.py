@@ -15,7 +15,7 @@ FACTORS: Final = {"threading": "Multithreading", "ha_mode": "High availability",
 def pairs(scope: Scope, figures: Sequence[Row]) -> list[Row]:
     """Return the pairs that differ in one factor, each with its fairness and its ratio as text.
 
-    Interval and verdict refer to this ratio: that of the rates at the limit if both were estimated.
+    Interval and verdict refer to this ratio, which compares the rates at the limit if both were estimated.
     """
     of = {row["configuration_id"]: row for row in figures}
     return [
@@ -33,13 +33,13 @@ def _compared(row: Row, baseline: Row, treatment: Row) -> Row:
     return {"shown": shown, "reference_shown": baseline["shown"], "rate_shown": treatment["shown"]}
 
 
-def section(scope: Scope, found: Sequence[Row]) -> Section:
+def section(scope: Scope, pairs: Sequence[Row]) -> Section:
     """Return one table per factor."""
-    by_factor = grouped(found, lambda row: str(row["factor"]))
+    by_factor = grouped(pairs, lambda row: str(row["factor"]))
     tables = (_ratios(scope, FACTORS[name], by_factor[name]) for name in FACTORS if name in by_factor)
-    drift = wording.drift(*([row[name] for row in found] for name in ("is_in_turn", "series_variation")))
-    said = [drift] if drift else []
-    return Section("changes", "What threads, high availability and backends change", (*said, *tables))
+    drift = wording.drift(*([row[name] for row in pairs] for name in ("is_in_turn", "series_variation")))
+    notes = [drift] if drift else []
+    return Section("changes", "What threads, high availability and backends change", (*notes, *tables))
 
 
 def _ratios(scope: Scope, caption: str, rows: Sequence[Row]) -> Table:
@@ -67,7 +67,7 @@ def _ratios(scope: Scope, caption: str, rows: Sequence[Row]) -> Table:
 
 
 def between_versions(scope: Scope, title: str, pairs: Sequence[Row]) -> Iterable[Block]:
-    """Say what changed, by `queries.since_versions`: how many set-ups, and each by how much."""
+    """Return how many set-ups changed between versions, and each by how much, from `queries.since_versions`."""
     known = {*scope.ids}
     own = [row for row in pairs if {row["configuration_id_a"], row["configuration_id_b"]} <= known]
     if own:
@@ -82,18 +82,18 @@ def between_versions(scope: Scope, title: str, pairs: Sequence[Row]) -> Iterable
 
 
 def changed_levels(scope: Scope, pairs: Sequence[Row]) -> list[str]:
-    """Say which other series end at another level than they began, if their newest result is in the report."""
+    """Return the other series with a lasting change of level whose newest result is in the report."""
     own = [each for each in queries.changed_series(scope.warehouse, None, pairs) if each["newest_id"] in scope.ids]
     return [f"{headlines.changed_level(each)}." for each in own[: headlines.MOST_CHANGED]]
 
 
-def what_was_shown(found: Sequence[Row]) -> Iterable[Block]:
-    """Summarise the comparisons: the number of each verdict, and those with evidence of a difference."""
-    if not found:
+def summary(pairs: Sequence[Row]) -> Iterable[Block]:
+    """Return a summary: the number of comparisons per verdict, and those with evidence of a difference."""
+    if not pairs:
         return
-    shown = [row for row in found if row["verdict"] in TONES]
-    many = f"{len(found)} comparisons" if len(found) > 1 else "One comparison"
-    counts = headlines.changes((row["verdict"] for row in found), "pair")
+    shown = [row for row in pairs if row["verdict"] in TONES]
+    many = f"{len(pairs)} comparisons" if len(pairs) > 1 else "One comparison"
+    counts = headlines.changes((row["verdict"] for row in pairs), "pair")
     yield f"{many} of configurations that differ in one factor: {counts}."
     if shown:
         yield tuple(

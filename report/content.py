@@ -79,11 +79,11 @@ def _summary(scope: Scope, campaigns: Sequence[Row], figures: Sequence[Row], pai
         label = scope.labels[row["configuration"]]
         answers.append(f"Throughput: up to {wording.number(row['rate'])} {row['unit']}, {label}.")
     answers = answers or ["No figure yet; dropline rejects lists the files that could not be used."]
-    return Section("summary", "Summary", (*answers, *comparisons.what_was_shown(pairs), table, *about))
+    return Section("summary", "Summary", (*answers, *comparisons.summary(pairs), table, *about))
 
 
 def _answers(figures: Sequence[Row]) -> Iterable[str]:
-    """Say what the fastest set-up of each protocol and unit holds, most runs first, as the page Results does."""
+    """Return the fastest set-up of each protocol and unit, most runs first, in the words of the page Results."""
     kinds = grouped(figures, lambda row: repr((row["protocol"], row["rate_unit"], headlines.is_throughput(row))))
     for known in sorted(kinds.values(), key=lambda rows: -sum(row["runs"] or 0 for row in rows)):
         newest = [row for row in known if row["is_newest"]]

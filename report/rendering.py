@@ -13,14 +13,14 @@ from dropline.app import downloads
 from dropline.progress import Progress, unseen
 from dropline.report.sections import Chart, Report
 
-# Markup characters within a line. Dots and hyphens are none there; unescaped, figures stay readable in the source.
+# Markup characters within a line. Dots and hyphens need no escape there, so figures stay readable in the source.
 _MEANT: Final = re.compile(r"([\\`*_\[\]<>|~$&#@])")
 _ID: Final = re.compile(r'(?<=id=")|(?<=url\(#)')
 _WIDTH, _HEIGHT = 560, 280  # pixels of a chart without its labels
 
 
 def html(report: Report, progress: Progress = unseen) -> str:
-    """Return the report as an HTML document; every text is escaped by the template; `progress` is called by chart."""
+    """Return the report as HTML, in which the template escapes every text; call `progress` after each chart."""
     total = sum(isinstance(block, Chart) for section in report.sections for block in section.blocks)
     numbers = count(1)
 
@@ -32,7 +32,7 @@ def html(report: Report, progress: Progress = unseen) -> str:
 
 
 def markdown(report: Report) -> str:
-    """Return the report as GitHub-flavoured Markdown: pipe tables, and a sentence per chart; every text is escaped."""
+    """Return the report as GitHub-flavoured Markdown with a sentence per chart; every text is escaped."""
     return _templates().get_template("template.md").render(report=report)
 
 

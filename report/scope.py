@@ -1,4 +1,4 @@
-"""Scope of a report, and its queries; every text from a file is made printable here."""
+"""Scope of a report, and its queries, which make every text from a file printable."""
 
 import difflib
 import re
@@ -20,7 +20,7 @@ _QUERIES: Final = Path(__file__).parent / "queries"
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The subject of a report: campaigns, as named in the warehouse, and their configurations."""
+    """Subject of a report: campaigns, by their names in the warehouse, and their configurations."""
 
     warehouse: Warehouse
     campaigns: list[str]
@@ -34,7 +34,7 @@ class Scope:
         return printable(queries.own(self.warehouse, sql, known))
 
     def tables(self, caption: str, name: str) -> tuple[Table, ...]:
-        """Return the table of the rows of queries/<name>.sql, if any; its column `configuration` holds ids."""
+        """Return a table of the rows of queries/<name>.sql, none if empty; its column `configuration` holds ids."""
         rows = [
             {
                 wording.REPORTED.get(column) or column.replace("_", " ").capitalize(): value
@@ -50,7 +50,7 @@ class Scope:
 
 
 def chosen(warehouse: Warehouse, wanted: Sequence[str]) -> Scope:
-    """Return the scope of the wanted campaigns, or of all measured, or of all; raise DroplineError if unknown."""
+    """Return the scope of the wanted campaigns, else of all measured, else of all; raise DroplineError if unknown."""
     known = warehouse.query("select campaign, origin from campaigns order by campaign").to_pylist()
     names = [row["campaign"] for row in known]
     measured = [row["campaign"] for row in known if row["origin"] == "measured"]
@@ -74,7 +74,7 @@ def printable(table: pa.Table) -> list[Row]:
 
 
 def grouped(rows: Iterable[Row], key: Callable[[Row], str]) -> dict[str, list[Row]]:
-    """Return the rows by key, keeping the order of both."""
+    """Return the rows by key, in the order of their first rows."""
     groups: dict[str, list[Row]] = {}
     for row in rows:
         groups.setdefault(key(row), []).append(row)
@@ -87,5 +87,5 @@ def joined(*parts: str | None) -> str:
 
 
 def web(url: str | None) -> str:
-    """Return a URL if it may become a link, which requires http or https and no markup; else an empty text."""
+    """Return a URL if it can be a link, which requires http or https and no markup; else an empty text."""
     return url if url and re.fullmatch(r"https?://[^\s<>|\\\\]+", url, re.IGNORECASE) else ""

@@ -18,7 +18,7 @@ _FIGURE: Final = re.compile(r"(?!.{40})([≥≤<>≈] ?\d|[-+]?\d[\d,.]*( |$)|-$
 class Cell(NamedTuple):
     """A text in a table.
 
-    `detail` goes below it in small print; `tone` is `good` or `bad` if a test has shown it; `url` is a source.
+    `detail` goes below it in small print; `tone` is `good` or `bad` if a test has shown it; `url` is its source.
     """
 
     text: str
@@ -28,7 +28,7 @@ class Cell(NamedTuple):
 
     @classmethod
     def of(cls, value: Any) -> Cell:
-        """Return the cell of a value: a cell, a struct of its parts, or anything that `text` formats."""
+        """Return a cell from a cell, a struct of its parts, or any value that `text` formats."""
         if isinstance(value, dict):
             return cls(**value)
         return value if isinstance(value, Cell) else cls(text(value))
@@ -58,19 +58,19 @@ class Table:
 
     @classmethod
     def of(cls, caption: str, rows: Iterable[Mapping[str, Any]]) -> Table:
-        """Build a table of rows with the same keys; omit empty columns."""
+        """Return a table of rows with the same keys, without empty columns."""
         cells = [{name: Cell.of(value) for name, value in row.items()} for row in rows]
         names = [name for name in (cells[0] if cells else ()) if any(row[name].text not in EMPTY for row in cells)]
         return cls(caption, tuple(names), tuple(tuple(row[name] for name in names) for row in cells))
 
     @property
     def figures(self) -> list[bool]:
-        """Return for each column whether it holds figures only; these are aligned right."""
+        """Return for each column whether it holds only figures, which are right-aligned."""
         return [all(_FIGURE.match(cell.text) for cell in column) for column in zip(*self.rows, strict=True)]
 
 
 class Chart(NamedTuple):
-    """A chart of the app, whose title is its finding; `about` says of what."""
+    """A chart of the app, whose title is its finding; `about` names what it shows."""
 
     about: str
     drawn: Titled

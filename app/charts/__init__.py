@@ -1,1 +1,1 @@
-"""Charts: a table in, an Altair chart out; no page, no database."""
+"""Charts: functions that turn a table into an Altair chart, without page or database."""

@@ -15,9 +15,9 @@ _ROOM_WITH_SHARE: Final = 1.6
 def by_kind(
     table: pd.DataFrame, finding: str, detail: str, unit: str, colours: Sequence[str] = (theme.NEUTRAL,)
 ) -> alt.LayerChart:
-    """Draw one bar per kind, in the order of the table: each `kind` and its `count`, in `unit`.
+    """Draw one bar per row, in the order of the table: its `kind` and its `count`, in `unit`.
 
-    With a column share_ratio (of those sent, 0..1), `shown` is the text at the bar. `colours` are used in turn.
+    If there is a column share_ratio (of those sent, 0..1), `shown` is the bar's label. `colours` are used in turn.
     """
     axis = alt.Axis(format=",d", tickCount=7, tickMinStep=1, labelFlush=False)
     tooltip = theme.tips(kind="Kind", count=(unit, ",d"))

@@ -16,7 +16,7 @@ def tornado(table: pd.DataFrame, needed_lps: float, swing: float) -> alt.LayerCh
     """Draw two bars per input, from `needed_lps` to the need with this input varied by the share `swing`.
 
     `table` has the columns of `REQUIRED`: the input with its unit, `smaller` or `larger`, the varied value, and the
-    leases per second that it needs; two rows per input, strongest first.
+    leases per second needed with it; two rows per input, the strongest input first.
     """
     bars = table.loc[:, list(REQUIRED)].assign(needed=needed_lps, shown=[wording.number(each) for each in table["lps"]])
     strongest = bars[bars["input"] == bars["input"].iloc[0]].set_index("end")

@@ -11,7 +11,7 @@ from dropline.app.charts import theme
 
 REQUIRED: Final = ("t_s", "exchange", "series", "packets_per_s")
 READINGS: Final = ("t_s", "name", "value")
-_FEW, _FEW_READINGS = 120, 250  # up to this number of values draw a point for each
+_FEW, _FEW_READINGS = 120, 250  # most values for which each gets a point
 _HEIGHT, _PANEL_HEIGHT = 250, 150  # pixels, with title and axis
 _LEGEND: Final = 30
 
@@ -20,7 +20,7 @@ def second_by_second(intervals: pd.DataFrame, span_s: Sequence[float], pauses: p
     """Draw the packets sent, received and dropped per second of one exchange.
 
     `intervals` has the columns of `REQUIRED`: `series` is sent, received or drops, t_s in seconds since the start.
-    `span_s` is the axis that other charts share; `pauses`, as from the function, are shaded.
+    `span_s` is the time axis, shared with other charts; `pauses`, from the function of this name, are shaded.
     """
     intervals = intervals.loc[:, list(REQUIRED)]
     line = alt.MarkDef("line", strokeWidth=1.8, point=len(intervals) < _FEW)
@@ -43,7 +43,7 @@ def over_time(
     """Draw the readings of one panel over `span_s`, the first and last second of all panels.
 
     `readings` has the columns of `READINGS`: seconds since the start of the trial, name of the metric, value. `panel`
-    is kind and unit of the metrics; `pauses` has begin_s and end_s of the shaded periods.
+    is the kind and unit of the metrics; `pauses` has begin_s and end_s of the shaded periods.
     """
     readings = readings.loc[:, list(READINGS)]
     names = list(dict.fromkeys(readings["name"]))
@@ -66,7 +66,7 @@ def over_time(
 def pauses(intervals: pd.DataFrame) -> pd.DataFrame:
     """Return the periods (begin_s, end_s) in which an exchange had fewer than half its median answers per second.
 
-    A database checkpoint causes such pauses, while the generator goes on.
+    A database checkpoint, for example, makes the server pause while the generator goes on.
     """
     answers = intervals[intervals["series"] == "received"].sort_values("t_s")
     times, rates = answers["t_s"].tolist(), answers["packets_per_s"].tolist()
@@ -94,7 +94,7 @@ def time_axis(span_s: Sequence[float], title: str | None = None) -> alt.X:
 
 
 def _where_loss_begins(intervals: pd.DataFrame) -> list[Any]:
-    """Return the layers of a line at the first second with lost packets; empty without losses."""
+    """Return layers with a line and a label at the first second with lost packets; empty without losses."""
     first = _drops(intervals)["t_s"].min()
     if pd.isna(first):
         return []

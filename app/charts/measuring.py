@@ -1,4 +1,4 @@
-"""Chart of the trials of a running measurement, in their order."""
+"""Chart of the trials of a running measurement, in order."""
 
 import altair as alt
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Capacity by set-up, and the effect of a factor."""
+"""Charts of the capacity by set-up and of the effect of a factor."""
 
 import json
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ def capacities(
     singles: pd.DataFrame | None = None,
     colours: Mapping[str, str] | None = None,
 ) -> alt.LayerChart:
-    """Draw the capacity of each set-up as a bar to the last passing step, with the range of the rate at the limit.
+    """Draw each set-up's capacity as a bar to the last passing step, with the range of the rate at the limit.
 
     `rows` has the columns of `REQUIRED`, one set-up per row, in order; rates in `unit`. `singles` are single runs, with
     row, rate and run (as text); `colours` are those of the rows, else those of their backends.
@@ -51,7 +51,7 @@ def capacities(
     if singles is not None:
         rows["end"] = np.fmax(rows["end"], rows["row"].map(singles.groupby("row")["rate"].max()))
     y = alt.Y("row:N", sort=list(dict.fromkeys(rows["row"])), title=None, axis=theme.ROW_AXIS)
-    # Room for a label after its last mark, by its length; phones need more.
+    # Leave room for each label after its last mark, by its length; phones need more.
     longest = rows["shown"].str.len().max()
     on_phones, wide = max(1.75, 1 + 0.08 * longest), max(1.3, 1 + 0.03 * longest)
     end = alt.ExprRef(f"{rows['end'].max()} * (containerSize()[0] < 500 ? {on_phones:.2f} : {wide:.2f})")
@@ -89,7 +89,7 @@ def capacities(
 
 
 def described(rows: pd.DataFrame) -> str:
-    """Return the meaning of the marks of `capacities` in use."""
+    """Return the meaning of those marks of `capacities` that the rows use."""
     own = rows[rows["origin"] == "measured"]
     kinds = set(own.dropna(subset=["ci_low", "ci_high"])["interval_kind"])
     marks = {
@@ -103,10 +103,10 @@ def described(rows: pd.DataFrame) -> str:
 
 
 def fastest(rows: pd.DataFrame, unit: str) -> str:
-    """Return the fastest of set-ups with their figures `shown`, if that is known; rates in `unit`."""
+    """Return a sentence on the fastest set-up, if it is known, with its figure `shown`; rates in `unit`."""
     own = rows[rows["origin"] == "measured"]
     of = own if len(own) else rows
-    # upper bounds may hide any value
+    # with an upper bound, the actual value may be far lower
     reached = of[~of["shown"].str.startswith(("<", "≤"))]
     first = of.loc[(reached if len(reached) else of)["rate"].idxmax()]
     if len(of) == 1:
@@ -119,9 +119,9 @@ def fastest(rows: pd.DataFrame, unit: str) -> str:
 
 
 def _marks(rows: pd.DataFrame, of: Mapping[str, Any], mark: alt.MarkDef, channels: dict[str, Any]) -> Any:
-    """Return a layer with the rows that have these values and known ends; None if no row has.
+    """Return a layer with the rows that have these values and known ends; None if there are none.
 
-    All layers share one frame: to write one for each takes as long as everything else.
+    All layers share one frame: writing one for each would take as long as everything else.
     """
     ends = [channels[name].shorthand.partition(":")[0] for name in ("x", "x2") if name in channels]
     columns = zip(*(rows[name] for name in (*of, *ends)), strict=True)
@@ -133,11 +133,11 @@ def _marks(rows: pd.DataFrame, of: Mapping[str, Any], mark: alt.MarkDef, channel
 
 
 def ratios(pairs: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
-    """Draw the ratio of each of `PAIRS` around 1, with its interval; `shown` is the ratio with its verdict."""
+    """Draw the ratio of each pair around 1, with its interval; `pairs` has the columns of `PAIRS`."""
     pairs = pairs.loc[:, list(PAIRS)]
     pairs = pairs.assign(
         colour=pairs["verdict"].map(VERDICT_COLOURS).fillna(theme.NEUTRAL),
-        end=pairs[["ratio", "ci_high"]].max(axis="columns").clip(lower=1),  # text is right of the line at 1
+        end=pairs[["ratio", "ci_high"]].max(axis="columns").clip(lower=1),  # the label is right of the line at 1
     )
     first, last = min(pairs[["ratio", "ci_low"]].min().min(), 1) / 1.15, max(pairs["end"].max(), 1)
     wide, narrow = ((last / first) ** share for share in (0.7, 2.2))

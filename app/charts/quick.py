@@ -11,16 +11,16 @@ from dropline.app.charts import theme
 REQUIRED: Final = ("x", "y")
 MOST_POINTS: Final = 5000
 _HEIGHT: Final = 380  # pixels
-_MOST_ROWS: Final = 40  # of text labels
+_MOST_ROWS: Final = 40  # with text labels
 
 
 def points(table: pd.DataFrame, x: str, y: str, colour: str | None = None) -> alt.LayerChart:
-    """Draw a point per row with both values, at most `MOST_POINTS`; `x`, `y` and `colour` name the columns so called.
+    """Draw a point per row that has both values, at most `MOST_POINTS`; `x`, `y` and `colour` are column names.
 
-    Names may hold any characters; `y` holds numbers; a colour named backend gets the usual colours of backends.
+    Names may contain any characters; column `y` holds numbers; a column named backend gets the backends' usual colours.
     """
-    whole = table.dropna(subset=list(REQUIRED))
-    drawn = whole.head(MOST_POINTS)
+    complete = table.dropna(subset=list(REQUIRED))
+    drawn = complete.head(MOST_POINTS)
     numbers = drawn["x"].dtype.kind in "iufM"
     kind = ("temporal" if drawn["x"].dtype.kind == "M" else "quantitative") if numbers else "nominal"
     chart = alt.Chart(drawn).mark_point(filled=True, size=45, opacity=0.75, color=theme.BACKEND_COLOURS["memfile"])
@@ -35,7 +35,7 @@ def points(table: pd.DataFrame, x: str, y: str, colour: str | None = None) -> al
         chart = chart.encode(color=shade, tooltip=[*tooltip, alt.Tooltip("colour", type=shade["type"])])
     few = not numbers and drawn["x"].nunique() <= _MOST_ROWS
     finding = f"{y} over {x}: n = {len(drawn):,}"
-    return theme.titled([chart], finding, _left_out(table, whole, drawn), alt.Step(22) if few else _HEIGHT)
+    return theme.titled([chart], finding, _left_out(table, complete, drawn), alt.Step(22) if few else _HEIGHT)
 
 
 def _colour(values: pd.Series, name: str) -> alt.Color:
@@ -45,10 +45,10 @@ def _colour(values: pd.Series, name: str) -> alt.Color:
     return alt.Color("colour", type="nominal", title=name, scale=scale, legend=alt.Legend(orient="top", columns=4))
 
 
-def _left_out(table: pd.DataFrame, whole: pd.DataFrame, drawn: pd.DataFrame) -> str:
-    said = []
-    if len(whole) > len(drawn):
-        said.append(f"the first {len(drawn):,} of {len(whole):,} rows")
-    if len(table) > len(whole):
-        said.append(f"{wording.plural(len(table) - len(whole), 'row')} without a value left out")
-    return "One point per row of the result" + "".join(f"; {each}" for each in said)
+def _left_out(table: pd.DataFrame, complete: pd.DataFrame, drawn: pd.DataFrame) -> str:
+    notes = []
+    if len(complete) > len(drawn):
+        notes.append(f"the first {len(drawn):,} of {len(complete):,} rows")
+    if len(table) > len(complete):
+        notes.append(f"{wording.plural(len(table) - len(complete), 'row')} without a value left out")
+    return "One point per row of the result" + "".join(f"; {each}" for each in notes)

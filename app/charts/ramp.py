@@ -14,20 +14,20 @@ REQUIRED: Final = (
     *("label", "line", "backend", "offered_rate", "achieved_rate", "loss_ratio"),
     *("lowest_loss_ratio", "highest_loss_ratio", "runs"),
 )
-CHOSEN: Final = "chosen_limit"  # the selection with `limit`, a ratio, after a click or a drag
+CHOSEN: Final = "chosen_limit"  # selection that holds `limit`, a ratio, after a click or a drag
 TICKS: Final = (0, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1)
 _HEIGHT: Final = 460  # pixels
 _LEGEND_ROW: Final = 30
 LINEAR_BELOW: Final = 0.002  # symlog: the axis includes zero loss
-# Of one file's trials among known curves.
+# For one file's trials among known curves.
 KNOWN: Final = ("configuration_id", "configuration", "backend", "offered_rate", "loss_ratio", "runs")
 TRIED: Final = ("trial", "offered_rate", "loss_ratio")
 _KNOWN_HEIGHT: Final = 400
 _RATE_AXIS: Final = alt.Axis(format="~s", tickCount=6, labelOverlap=True)
 _COLOUR, _EDGE = "#e69f00", "#222222"  # bright on a dark background, edged on a light one
-_MOST_POINTS: Final = 500  # of known curves: more overlap
-_NAMED: Final = 3  # trials with names beside them that do not overlap
-# Selectable limits as (upper end, step): about as many pixels apart as a pointer can resolve.
+_MOST_POINTS: Final = 500  # on known curves; more would overlap
+_NAMED: Final = 3  # most trials whose names do not overlap
+# Selectable limits as (upper end, step), about as far apart as a pointer can resolve.
 _CHOICES: Final = ((0.01, 0.0005), (0.05, 0.001), (0.2, 0.005), (1.0, 0.01))
 
 
@@ -41,11 +41,11 @@ def loss_over_rate(
     colours: Mapping[str, str] | None = None,
     choosable: bool = False,
 ) -> alt.LayerChart:
-    """Draw one line per `line` of a `label`, with the limit of the loss goal, a ratio, across.
+    """Draw one curve per `label` and `line`, and the limit of the loss goal, a ratio, across.
 
-    `steps` has the columns of `REQUIRED`: rates in `unit`, loss ratios 0..1 of the line and of its runs; `lost` is the
-    kind of loss, as from `wording.lost`. `colours` are those of the labels, as from `theme.told_apart`; else those of
-    the steps. If `choosable`, a click or a drag chooses a limit, reported by the selection `CHOSEN`.
+    `steps` has the columns of `REQUIRED`: rates in `unit`, loss ratios 0..1 of the curve and of its runs; `lost` is the
+    kind of loss, from `wording.lost`. `colours` maps labels to colours, as from `theme.told_apart`, by default those of
+    the steps' backends. If `choosable`, a click or a drag chooses a limit, reported by the selection `CHOSEN`.
     """
     steps = steps.loc[:, list(REQUIRED)].assign(backend=steps["backend"].fillna(""))
     colours = colours or theme.told_apart(dict(zip(steps["label"], steps["backend"], strict=True)))
@@ -72,7 +72,7 @@ def loss_over_rate(
         base.mark_line(strokeWidth=1.8, opacity=0.85).encode(
             strokeDash=alt.StrokeDash("label:N", scale=theme.in_turn(lines, theme.LINE_DASHES), **by_label)
         ),
-        # lines with the same dash differ in their points
+        # points distinguish lines with the same dash
         points.encode(shape=alt.Shape("label:N", scale=theme.in_turn(lines, theme.POINT_SHAPES, 4), **by_label))
         if many
         else points,
@@ -101,9 +101,9 @@ def among_known(known: pd.DataFrame, tried: pd.DataFrame, limit: float, unit: st
     """Draw a thin line per known configuration, a diamond per trial of the file, and the limit of the loss goal.
 
     `known` has the columns of `KNOWN`, `tried` those of `TRIED`: rates in `unit`, loss ratio 0..1 like the limit. The
-    lines have marks at their steps if there are few enough to distinguish.
+    lines have marks at their steps unless these are too many to tell apart.
     """
-    known = known.loc[known["offered_rate"] > 0, list(KNOWN)]  # a logarithm has no 0
+    known = known.loc[known["offered_rate"] > 0, list(KNOWN)]  # the axis is logarithmic
     tried = tried.loc[:, list(TRIED)]
     top = float(min(1.0, max([*known["loss_ratio"], *tried["loss_ratio"], 2 * limit])))
     x = alt.X(
@@ -137,7 +137,7 @@ def among_known(known: pd.DataFrame, tried: pd.DataFrame, limit: float, unit: st
 
 
 def loss_axis(lost: str, top: float) -> alt.Y:
-    """Return the axis of `loss_ratio` up to `top`, logarithmic but for the smallest losses."""
+    """Return the axis of `loss_ratio` up to `top`, logarithmic except for the smallest losses."""
     return alt.Y(
         "loss_ratio:Q",
         title=f"Loss ({lost})",
@@ -147,7 +147,7 @@ def loss_axis(lost: str, top: float) -> alt.Y:
 
 
 def _runs(steps: pd.DataFrame) -> str:
-    """Return the meaning of a line and its bars, with the number of runs."""
+    """Return the meaning of a curve and its bars, with the number of runs."""
     if steps["runs"].max() <= 1:
         runs = len(steps[["label", "line"]].drop_duplicates())
         is_several = runs > steps["label"].nunique()
@@ -157,7 +157,7 @@ def _runs(steps: pd.DataFrame) -> str:
 
 
 def _choice(top: float) -> list[alt.Chart]:
-    """Return an invisible layer that takes clicks and drags, and the limit under the pointer."""
+    """Return an invisible layer that takes clicks and drags, and one that shows the limit under the pointer."""
     drag = "[@limits_marks:pointerdown, window:pointerup] > @limits_marks:pointermove"
     chosen = alt.selection_point(
         name=CHOSEN, fields=["limit"], on=f"@limits_marks:click, {drag}", toggle=False, clear=False, empty=False

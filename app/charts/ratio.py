@@ -1,4 +1,4 @@
-"""Chart of the rate over thread counts, with the fitted law."""
+"""Chart of the rate over thread counts, with the fitted scaling law."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ POINTS: Final = ("threads", "rate", "fitted_rate", "is_above_cores", "rated_runs
 
 
 def thread_scaling(points: pd.DataFrame, backend: str | None, unit: str, finding: str) -> alt.LayerChart:
-    """Draw the rate in `unit` over the threads, one row of `POINTS` each, with the fitted law if there is one."""
+    """Draw the rate in `unit` over the threads, with the fitted law if there is one; columns as in `POINTS`."""
     points = points.loc[:, list(POINTS)]
     colour = theme.backend_colour(backend)
     axis = alt.Axis(format="d", tickCount=8, tickMinStep=1)
@@ -23,7 +23,7 @@ def thread_scaling(points: pd.DataFrame, backend: str | None, unit: str, finding
         shape=alt.ShapeValue("circle", condition={"test": "datum.is_above_cores", "value": "triangle-up"}),
         tooltip=[
             *theme.tips(threads=("Threads",), rate=(f"Capacity ({unit})", ",.0f")),
-            *theme.tips(fitted_rate=("By the law", ",.0f"), rated_runs=("Runs (n)",)),
+            *theme.tips(fitted_rate=("Fitted", ",.0f"), rated_runs=("Runs (n)",)),
         ],
     )
     law = base.transform_filter("isValid(datum.fitted_rate)").mark_line(color=colour, opacity=0.6)

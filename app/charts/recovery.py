@@ -29,9 +29,9 @@ _REQUESTS: Final = {
 
 
 def points(course: Course) -> pd.DataFrame:
-    """Return t_s, the middle of each period, with the clients waiting at its end and the requests per second.
+    """Return points of a course: t_s, the middle of a period, the clients waiting at its end, and requests per second.
 
-    Several periods make a point, but the busiest and the one with most waiting stand alone: text names their figures.
+    A point may span several periods, except for the busiest and the one with most waiting, whose figures texts give.
     """
     size, busiest = course.served.size, int(np.argmax(course.repeated / np.diff(course.edges)))
     kept = [busiest, busiest + 1, int(np.argmax(course.waiting)) + 1, size]
@@ -57,10 +57,10 @@ def requests(drawn: pd.DataFrame, finding: str) -> alt.LayerChart:
 
 
 def against_capacities(steps: pd.DataFrame, capacities: pd.DataFrame, finding: str, detail: str) -> alt.LayerChart:
-    """Draw the need over the time after the event, and each capacity as a line across, with its range as a band.
+    """Draw the need over the time after the event, and each capacity as a line with its range as a band.
 
-    `steps` has the columns of `STEPS`: start in seconds, and leases per second needed from then on; the last row is the
-    end. `capacities` has those of `CAPACITIES`: rates in leases per second, and the figure as text.
+    `steps` has the columns of `STEPS`: start in seconds, and leases per second needed from then on; the last row marks
+    the end. `capacities` has those of `CAPACITIES`: rates in leases per second, and the figure as text.
     """
     x = time_axis(steps)
     scale = alt.Scale(type="symlog", constant=10, nice=False, padding=12)

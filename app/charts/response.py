@@ -17,7 +17,7 @@ def shares(times: pd.DataFrame) -> alt.LayerChart:
     """Draw a curve per source with single answers, and points for the summary of a generator.
 
     `times` has the columns of `REQUIRED`, sorted by source and time: source, `each` or `summary`, milliseconds above 0,
-    the share of answers (0..1) within that time, and the number of known answers; n is empty for a summary.
+    the share of answers (0..1) within that time, and n, the number of known answers, empty for a summary.
     """
     times = times.loc[:, list(REQUIRED)]
     names = list(dict.fromkeys(times["source"]))

@@ -1,4 +1,4 @@
-"""The look of all charts; colour-blind people can tell the colours apart, on light and dark backgrounds."""
+"""Look of all charts: colours that colour-blind people can tell apart, on light and dark backgrounds."""
 
 import json
 import textwrap
@@ -11,7 +11,7 @@ from altair.utils import schemapi
 
 from dropline.app.output_formats import printable
 
-schemapi.disable_debug_mode()  # Altair validates each part when it is created; only the tests have time for that
+schemapi.disable_debug_mode()  # Altair would validate each part when it is created; only the tests have time for that
 
 # Okabe and Ito, "Color Universal Design" (2008), without the hues that fade on white; each has a contrast of
 # about three to one against white and against near-black.
@@ -24,12 +24,12 @@ BACKEND_COLOURS: Final = {
     "cassandra": "#7a6fd0",
 }
 SPARE_COLOURS: Final = ("#3d8f9e", "#b3567c", "#80852b", "#6f87b5", "#ad6a45", "#5b9a5b")
-SERIES: Final = (*BACKEND_COLOURS.values(), *SPARE_COLOURS)  # of a dozen things that differ in no backend
+SERIES: Final = (*BACKEND_COLOURS.values(), *SPARE_COLOURS)  # for a dozen things other than backends
 LIMIT_COLOUR: Final = "#dc3c55"
 NEUTRAL: Final = "#828791"
-INK: Final = "currentColor"  # of words: what the page itself writes with, on light and on dark ground
+INK: Final = "currentColor"  # text has the colour of the page's own, on light and dark backgrounds
 SERIES_COLOURS: Final = {"sent": "#828791", "received": "#2488d0", "drops": "#dc3c55"}
-DISTINCT_COLOURS: Final = ("#2488d0", "#dd6517", "#14a077", "#c0649b")  # for few things that are no backends
+DISTINCT_COLOURS: Final = ("#2488d0", "#dd6517", "#14a077", "#c0649b")  # for a few things other than backends
 PAUSE_COLOUR: Final = "#e69f00"
 TIME_AXIS: Final = alt.Axis(format=",~f", tickMinStep=1, labelFlush=False)
 _NUMBERS: Final = {"decimal": ".", "thousands": ",", "grouping": [3], "currency": ["", ""], "percent": " %"}
@@ -38,16 +38,16 @@ VALUE_AXIS_WIDTH: Final = 64  # pixels; charts below each other share their time
 LINE_DASHES: Final = ([1, 0], [6, 3], [2, 2], [9, 3, 2, 3])
 POINT_SHAPES: Final = ("circle", "square", "diamond", "triangle-up")
 ORIGINS: Final = ("measured", "published")
-# As a channel: Altair takes 7 ms to turn the dictionary of `alt.condition` into one.
+# A ready channel: Altair takes 7 ms to build one from the dictionary of `alt.condition`.
 FILLED_IF_MEASURED: Final = alt.FillOpacityValue(0, condition={"test": "datum.origin === 'measured'", "value": 1})
 ROW_HEIGHT: Final = 26
-# Millions in full would touch each other.
+# Millions written in full would touch each other.
 AMOUNTS: Final = "datum.value < 1e6 ? format(datum.value, ',.4~f') : format(datum.value / 1e6, ',.4~f') + ' M'"
 RATE_AXIS: Final = alt.Axis(labelExpr=AMOUNTS, tickCount=alt.ExprRef("containerSize()[0] < 500 ? 4 : 7"))
-# Pixels, and columns: a narrow screen keeps room for the marks, and its legend is not cut.
+# On a narrow screen, labels leave room for the marks, and a legend in one column is not cut.
 _LABEL_WIDTH: Final = alt.ExprRef("min(460, 0.54 * containerSize()[0])")
 LEGEND_COLUMNS: Final = alt.ExprRef("containerSize()[0] < 500 ? 1 : 8")
-# A long name takes two lines of its row.
+# A long name takes two lines.
 _BREAK: Final = "lastindexof(slice(datum.label, 0, max(24, 0.55 * length(datum.label))), ' ')"
 _LABEL: Final = (
     f"containerSize()[0] < 500 && length(datum.label) > 30 && {_BREAK} > 0 "
@@ -62,16 +62,16 @@ ROW_AXIS: Final = alt.Axis(
     labelExpr=_LABEL,
     labelLineHeight=11,
 )
-# Characters per line of title and subtitle in a container narrower than so many pixels.
+# Characters per line of title and subtitle in a container narrower than this number of pixels.
 _WIDTHS: Final = ((430, 33, 50), (720, 58, 92))
-_TITLE_WIDTH, _DETAIL_WIDTH = 100, 180  # of wider ones
+_TITLE_WIDTH, _DETAIL_WIDTH = 100, 180  # in wider containers
 _TITLE_ROOM: Final = 36  # pixels
 _AXIS_ROOM: Final = 50
 _DETAIL_LINE: Final = 16
 
 
 def backend_colour(backend: str | None) -> str:
-    """Return the colour of a backend, always the same; unknown backends get one by their name."""
+    """Return the colour of a backend, the same everywhere; for an unknown backend it follows from its name."""
     spare = SPARE_COLOURS[zlib.crc32((backend or "").encode()) % len(SPARE_COLOURS)]
     return BACKEND_COLOURS.get(backend, spare) if backend else NEUTRAL
 
@@ -84,12 +84,12 @@ def backend_scale(backends: Iterable[Any]) -> alt.Scale:
 
 
 def in_turn(names: Sequence[str], looks: Sequence[Any] = DISTINCT_COLOURS, each: int = 1) -> alt.Scale:
-    """Return a scale that assigns the looks to the names in turn, one look to `each` neighbours."""
+    """Return a scale that assigns the looks to the names in turn, each look to `each` neighbours."""
     return alt.Scale(domain=names, range=[looks[place // each % len(looks)] for place in range(len(names))])
 
 
 def tips(**fields: str | tuple[str, ...]) -> list[alt.Tooltip]:
-    """Return tooltips: for each field its title or, of a number, its title and its format, if it needs one."""
+    """Return tooltips: for each field a title or, for a number, a tuple of title and optional format."""
     return [
         alt.Tooltip(f"{name}:N", title=heading)
         if isinstance(heading, str)
@@ -99,7 +99,7 @@ def tips(**fields: str | tuple[str, ...]) -> list[alt.Tooltip]:
 
 
 def of_series(colours: Mapping[str, str], dashes: Iterable[Sequence[int]], **legend: Any) -> dict[str, Any]:
-    """Return the encodings of the lines of a field `series`: its colours, its dashes, and a legend on top."""
+    """Return the encodings of lines by the field `series`: colours, dashes, and a legend on top."""
     names, shown = list(colours), alt.Legend(orient="top", symbolType="stroke", symbolSize=300, **legend)
     scale, dashed = (alt.Scale(domain=names, range=list(looks)) for looks in (colours.values(), dashes))
     return {
@@ -116,7 +116,7 @@ def told_apart(backends: Mapping[str, str | None]) -> dict[str, str]:
 
 
 def backend_legend(backends: Iterable[Any]) -> alt.Color:
-    """Return the colour encoding of the field `backend`, with a legend on top where there are several."""
+    """Return the colour encoding of the field `backend`, with a legend on top if there are several."""
     scale = backend_scale(backends)
     symbols = {"symbolOpacity": 1, "symbolType": "circle", "symbolStrokeWidth": 2}
     legend = alt.Legend(orient="top", **symbols, columns=LEGEND_COLUMNS, labelExpr="datum.label || 'not stated'")
@@ -131,19 +131,19 @@ def value_axis(ticks: int = 7) -> alt.Axis:
 
 
 class Titled(alt.LayerChart):  # type: ignore[misc]  # mypy does not follow Altair
-    """Layers with a title and subtitle that wrap to the screen width; saved images contain them, too.
+    """Layers with a title and subtitle that wrap to the screen width and that saved images contain, too.
 
     Vega-Lite evaluates expressions in subtitles as in titles, although its schema does not allow it.
     """
 
     def __init__(self, layer: Iterable[alt.Chart], **properties: Any) -> None:
-        """Take the layers as they are, with their selections: Altair copies each three times, and hashes its rows."""
+        """Take the layers with their selections as they are: Altair would copy each three times and hash its rows."""
         super(alt.LayerChart, self).__init__(layer=list(layer), **properties)
 
     def with_frames(self) -> dict[str, Any]:
         """Return the specification with its rows as data frames, which Streamlit writes faster than Altair.
 
-        Their names stay the same when the rows change, so that a browser only replaces the rows.
+        The names of the frames do not depend on their rows, so that a browser replaces only the rows.
         """
         drawn = self.copy(deep=False)
         drawn.layer = [each.copy(deep=False) for each in self.layer]
@@ -174,7 +174,7 @@ def _lines(text: str, width: int) -> list[str]:
 
 
 def room(chart: alt.LayerChart) -> int:
-    """Estimate the height of a chart from `titled` with a row for each name, on a wide screen, in pixels."""
+    """Estimate the height in pixels, on a wide screen, of a chart from `titled` with a row for each name."""
     rows = max((_rows(part, chart.data) for part in chart.layer), default=0)
     return _TITLE_ROOM + _DETAIL_LINE * len(chart.title.subtitle) + ROW_HEIGHT * rows + _AXIS_ROOM
 
@@ -188,8 +188,8 @@ def _rows(part: Any, shared: Any) -> int:
 def titled(layers: Iterable[Any], finding: str, detail: str, height: int | alt.Step) -> Titled:
     """Return layers, bottom first, with a title, a subtitle, and both as text alternative.
 
-    `finding` says what the chart shows, as a sentence; `detail` what is drawn: n, intervals, marks. `height` is in
-    pixels, with axes and legends; or that of each row.
+    `finding` is a sentence with the result; `detail` explains what is drawn: n, intervals, marks. `height` is in
+    pixels, including axes and legends; or that of each row.
     """
     finding, detail = printable((finding, detail))
     if isinstance(height, int):  # the title takes its room from the chart
@@ -204,15 +204,15 @@ def titled(layers: Iterable[Any], finding: str, detail: str, height: int | alt.S
     return Titled(
         layers,
         data=data,
-        # Rules mark a place that the description names; a layer that has none would be an image without a name.
-        # A saved image takes the ink on black; without a ground of its own it can be read wherever it is put.
+        # The description names the places that rules mark; without one, the layer would be an unnamed image.
+        # A saved image without a background takes the text colour of wherever it is put, else black.
         config=alt.Config(
             background="transparent",
             locale={"number": _NUMBERS},
             axis=alt.AxisConfig(**words, **lines),
             legend=alt.LegendConfig(**words),
             rule=alt.MarkConfig(aria=False),
-            mark=alt.MarkConfig(tooltip=None),  # else Streamlit tells the fields of lines and words
+            mark=alt.MarkConfig(tooltip=None),  # else Streamlit would show the fields of lines and texts
         ),
         title=alt.TitleParams(
             text=_lines(finding, _TITLE_WIDTH),

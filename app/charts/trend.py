@@ -18,9 +18,9 @@ _HEIGHT: Final = 360  # pixels
 def runs_in_time(points: pd.DataFrame, backend: str | None, unit: str, order: str = "time") -> alt.LayerChart:
     """Draw the runs, the levels between changes, and marks where the version or the set-up changed.
 
-    `points` has the columns of `REQUIRED`, one row per run; `rate`, in `unit`, is its crossing between `low` and
-    `high`, or a bound; `segment` numbers the levels, `kind` is one of `KINDS`; `changed` names other changes with this
-    run and `shown_change` is the change of level as text (empty: none). `order` says what puts the runs in order.
+    `points` has the columns of `REQUIRED`, one row per run: `rate`, in `unit`, is its rate at the limit, between `low`
+    and `high`, or a bound; `segment` numbers the levels; `kind` is one of `KINDS`; `changed` names other changes at
+    this run, and `shown_change` the change of level (empty: none). `order` names what the runs are sorted by.
     """
     points = points.loc[:, list(REQUIRED)]
     colour = theme.backend_colour(backend)

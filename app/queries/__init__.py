@@ -1,4 +1,4 @@
-"""Queries of the pages: SQL in the files of this folder; answers are Arrow tables with the columns of the marts."""
+"""Queries of the pages: the SQL files of this folder, answered as Arrow tables with the columns of the marts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dropline.app.warehouse import QueryRefused, Warehouse
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MOST_ROWS: Final = 5000  # that a browser draws smoothly
+MOST_ROWS: Final = 5000  # a browser still draws these smoothly
 FOLDER: Final = Path(__file__).parent
 _WITH: Final = re.compile(r"\A(?:--.*\n)*(?:with\s+)?")  # DuckDB allows a comma after the last table
 _PARAMETER: Final = re.compile(r"\$(\w+)")
@@ -24,7 +24,7 @@ _PARAMETER: Final = re.compile(r"\$(\w+)")
 def text(name: str, **given: str) -> str:
     """Return the query in the file `name`.sql.
 
-    `given` are the tables that it reads besides those of the warehouse, each the file of a query; in this order.
+    `given` maps the tables that it reads besides those of the warehouse to the files of their queries, in this order.
     """
     question = FOLDER.joinpath(f"{name}.sql").read_text("utf-8")
     tables = [f"{table} as (\n\n{textwrap.indent(text(file), '    ')}\n),\n\n" for table, file in given.items()]
@@ -32,16 +32,16 @@ def text(name: str, **given: str) -> str:
 
 
 def ask(warehouse: Warehouse, name: str, given: Mapping[str, str] | None = None, /, **parameters: Any) -> pa.Table:
-    """Answer the query in `name`.sql, whose first lines say what it returns.
+    """Answer the query in `name`.sql, whose first lines describe its rows.
 
-    It may read other tables than those of the warehouse, `given` as for `text`. The parameter `most` is MOST_ROWS
-    unless given, `campaigns` empty, which means all. Raises QueryRefused if the warehouse lacks what the query reads.
+    `given` are further tables, as for `text`; the parameters `most` and `campaigns` are by default MOST_ROWS and empty,
+    which means all. Raise QueryRefused if the warehouse lacks a table or column that the query reads.
     """
     return own(warehouse, text(name, **given or {}), {"most": MOST_ROWS, "campaigns": [], **parameters})
 
 
 def own(warehouse: Warehouse, sql: str, known: Mapping[str, Any] = {}) -> pa.Table:
-    """Answer a query of Dropline's own that uses some `known` parameters; QueryRefused advises to build again."""
+    """Answer one of Dropline's own queries, which may use `known` parameters; QueryRefused advises to build again."""
     try:
         return warehouse.query(sql, {each: known[each] for each in _PARAMETER.findall(sql)})
     except QueryRefused as error:
@@ -57,7 +57,7 @@ def row(warehouse: Warehouse, name: str, **parameters: Any) -> dict[str, Any]:
 def since_versions(
     warehouse: Warehouse, loss_goal: str | None, campaigns: Sequence[str] = ()
 ) -> tuple[str, list[dict[str, Any]]]:
-    """Return the newest version and the one before it, and the set-ups of both, compared; none without two versions."""
+    """Return a title with the newest two versions, and the pairs of set-ups measured with both; empty if none."""
     asked = {"loss_goal": loss_goal, "campaigns": [*campaigns]}
     if not (known := row(warehouse, "versions_known", **asked)):
         return "", []
@@ -68,14 +68,14 @@ def since_versions(
 def changed_series(
     warehouse: Warehouse, loss_goal: str | None, versions: Iterable[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Return the series whose level changed for good, but for the changes that the pairs of `since_versions` tell."""
+    """Return the series with a lasting change of level that no pair of `since_versions` shows already."""
     known = {(pair["configuration_id_a"], pair["version"]) for pair in versions}
     found = ask(warehouse, "trends_series", loss_goal=loss_goal).to_pylist()
     return [each for each in found if each["changes"] and (each["newest_id"], each["changed_with"]) not in known]
 
 
 def labels(warehouse: Warehouse) -> dict[str, str]:
-    """Return a unique text for each configuration_id; measured first, then by text."""
+    """Return a unique text for each configuration_id; measured ones first, then by text."""
     table = ask(warehouse, "labels")
     return dict(zip(*(table[name].to_pylist() for name in table.column_names), strict=True))
 
@@ -89,7 +89,7 @@ def loss_goals(warehouse: Warehouse, rate_units: Sequence[str | None] = ()) -> l
 def compared(
     warehouse: Warehouse, loss_goal: str | None, configuration: str, others: Sequence[str]
 ) -> dict[str, dict[str, Any]]:
-    """Return the tested ratio of a configuration to each of the others, by its id; a `loss_goal` of None is usual."""
+    """Return the tested ratio of a configuration to each of the others, by id; None means the usual loss goal."""
     asked = {"configuration_ids": [configuration, *others], "loss_goal": loss_goal}
     found = verdicts(warehouse, "compare_pairs", **asked).to_pylist()
     return {row["configuration_id_b"]: row for row in found if row["configuration_id_a"] == configuration}

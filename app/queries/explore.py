@@ -15,18 +15,18 @@ from dropline.app.queries import ask
 from dropline.app.warehouse import Warehouse
 
 MOST_FOUND: Final = 200  # per page
-MOST_BESIDE: Final = 5  # campaigns, machines or runs
+MOST_BESIDE: Final = 5  # matches per kind: campaign, machine or run
 FACETS: Final = wording.FACETS
-# Columns of the facets that have another name; a configuration may have several months and tags.
+# Facets whose column has another name; a configuration may have several months and tags.
 _COLUMNS: Final = {"version": "product_version", "ha": "ha_mode", "tag": "tags", "month": "months", "unit": "rate_unit"}
 
 
 class Found(NamedTuple):
-    """The configurations that match: at most `MOST_FOUND`, how many there are, and their number by facet and value.
+    """Matching configurations: at most `MOST_FOUND` rows, the number of all matches, and counts by facet and value.
 
-    `fastest` has one of each protocol and unit, the most frequent first; published ones only if none is measured.
-    A facet counts the matches of the search and of the choices in all other facets, ignoring choices in itself; values
-    without matches count 0. The most frequent values overall come first, then by value.
+    `fastest` has one of each protocol and unit, the most frequent first; published ones only if none was measured.
+    A facet counts the matches of the search and of the choices in all other facets, ignoring its own choices; values
+    without matches count 0. Values are sorted by their overall frequency, then by name.
     """
 
     rows: pa.Table
@@ -36,7 +36,7 @@ class Found(NamedTuple):
 
 
 class _Facet(NamedTuple):
-    """The values of a facet as text, and for each the place of its configuration."""
+    """Values of a facet as text, and for each the position of its configuration."""
 
     values: pa.Array
     places: NDArray[np.int64]
@@ -49,28 +49,28 @@ class _Facet(NamedTuple):
         return cls(pc.fill_null(values.cast(pa.string()), wording.NOT_STATED), places)
 
     def lacking(self, wanted: Sequence[str], configurations: int) -> NDArray[np.int64]:
-        """Return for each configuration 0 if it has one of these values, else 1."""
+        """Return 0 for each configuration that has one of these values, 1 for the others."""
         lacking = np.ones(configurations, np.int64)
         lacking[self.places[pc.is_in(self.values, pa.array(wanted, pa.string())).to_numpy(zero_copy_only=False)]] = 0
         return lacking
 
     def counts(self, kept: NDArray[np.bool_] | None = None) -> Counter[str]:
-        """Count the values, of these configurations only."""
+        """Count the values of the `kept` configurations, by default of all."""
         values = self.values if kept is None else self.values.filter(kept[self.places])
         found = values.value_counts()
         return Counter(dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True)))
 
 
 class Configurations:
-    """All configurations with their capacities at a loss goal, searched in memory: one query serves every search.
+    """All configurations with their capacities at a loss goal, loaded by one query and searched in memory.
 
     Rows have the columns of a configuration, `loss_goal`, `loss_limit` and `loss_basis`, and from `capacity` the rate
-    with its bounds, range and estimate, status, qualifier, quality and findings, empty without a figure at this goal.
+    with its bounds, range and estimate, status, qualifier, quality and findings, all empty without such a capacity.
     Published figures without a stated limit appear at every goal, with an empty limit.
     """
 
     def __init__(self, warehouse: Warehouse, loss_goal: str | None) -> None:
-        """Read them; None is the usual goal of each."""
+        """Load the configurations; a `loss_goal` of None means the usual goal of each."""
         self._known = ask(warehouse, "explore_configurations", loss_goal=loss_goal).combine_chunks()
         self._facets = {facet: _Facet.of(self._known[_COLUMNS.get(facet, facet)]) for facet in FACETS}
         counts = {facet: each.counts() for facet, each in self._facets.items()}
@@ -79,8 +79,8 @@ class Configurations:
     def search(self, search: str, chosen: Mapping[str, Sequence[str]]) -> Found:
         """Find the configurations whose texts contain all words, ignoring case, and that have the chosen values.
 
-        If none has all words, titles and descriptions of campaigns are searched, too. Measured ones come first, then
-        those with a figure, the most frequent unit, the newest of each set-up, and the fastest.
+        If there are none, search the titles and descriptions of campaigns, too. Measured ones come first, then those
+        with a figure, with the most frequent unit, the newest of each set-up, and the fastest.
         """
         for texts in ("searched", "described"):
             named = np.ones(len(self._known), bool)
@@ -101,12 +101,12 @@ class Configurations:
 
 
 def _have(texts: pa.ChunkedArray, word: str) -> pa.ChunkedArray:
-    """Return which texts have a word; as a pattern, which Arrow matches faster."""
+    """Return which texts contain a word; Arrow matches a pattern faster."""
     return pc.match_substring_regex(texts, re.escape(word))
 
 
 def _places(found: pa.Table) -> NDArray[np.int64]:
-    """Return the places of the rows to show, in their order; they are sorted but for the frequency of their units."""
+    """Return the positions of the rows to show; `found` is in order except for the frequency of the units."""
     groups = list(zip(found["origin"].to_pylist(), found["rate_unit"].to_pylist(), strict=True))
     sizes, rates = Counter(groups), found["rate"].to_pylist()
     keys = [(group[0], rate is None, -sizes[group]) for group, rate in zip(groups, rates, strict=True)]
@@ -114,7 +114,7 @@ def _places(found: pa.Table) -> NDArray[np.int64]:
 
 
 def _fastest(found: pa.Table) -> pa.Table:
-    """Return the fastest of each protocol and unit, throughputs apart; an upper bound may hide any value."""
+    """Return the fastest of each protocol and unit, separately for throughputs, ignoring upper bounds."""
     found = found.filter(pc.is_valid(found["rate"])).filter(pc.field("status") != "exceeded_at_first_step")
     found = found.filter(pc.equal(found["origin"], pc.min(found["origin"]))).sort_by([("rate", "descending")])
     found = found.append_column("is_throughput", pc.equal(found["loss_goal"], "throughput"))
@@ -126,11 +126,11 @@ def _fastest(found: pa.Table) -> pa.Table:
 
 
 def beside(warehouse: Warehouse, search: str) -> list[dict[str, Any]]:
-    """Return the campaigns, machines and runs that all words of a search name: kind, id, label, configuration_id.
+    """Return the campaigns, machines and runs whose names have all words: kind, id, label, configuration_id.
 
     A kind with more than `MOST_BESIDE` matches is left out.
     """
-    # Matched here, as the texts are the same for every search and thus cached.
+    # Matched here instead of in SQL: the query is the same for every search and thus cached.
     words = search.lower().split()
     found = ask(warehouse, "explore_texts", {"machines": "machines_hosts"}).slice(0, None if words else 0)
     for word in words:

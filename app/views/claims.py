@@ -1,4 +1,4 @@
-"""Page Published claims: do public statements about performance follow from their own figures?"""
+"""Page Published claims: do public statements about performance agree with their own figures?"""
 
 from __future__ import annotations
 

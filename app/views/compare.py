@@ -18,7 +18,7 @@ MOST: Final = 12
 _MOST_PERCENT: Final = 100.0
 OWN: Final = "a limit of my own"
 AT_OWN_LIMIT: Final = {"capacities": "compare_capacities_at", "run_capacities": "compare_run_capacities_at"}
-# Colour the sign only: names come from files and must stay out of Markdown directives.
+# Colour only the sign: names come from files and must stay out of Markdown directives.
 SIGNS: Final = {"faster": ":blue[▲] ", "slower": ":orange[▼] "}
 
 
@@ -43,7 +43,7 @@ def main() -> None:
             "configurations",
             options,
             most=MOST,
-            placeholder=f"choose two to {MOST}; the others are compared with the first",
+            placeholder=f"choose two to {MOST}; the first is the reference",
         )
     labels = labels | view_tables.short(labels, chosen)
     facts = queries.ask(warehouse, "factors", configuration_ids=chosen)
@@ -62,11 +62,11 @@ def main() -> None:
             widgets.table(known, alt="Facts about the configurations", key="facts", height="content", tinted=tinted)
 
 
-@st.fragment  # another limit changes nothing below it
+@st.fragment  # a new limit changes nothing below this part
 def _compare(
     warehouse: Warehouse, chosen: list[str], labels: dict[str, str], facts: pa.Table, differing: dict[str, pd.DataFrame]
 ) -> None:
-    """Let the visitor choose a limit, and compare the configurations at it; the answer is above the fields."""
+    """Let the visitor choose a limit, and compare the configurations at it; show the answer above the fields."""
     answer = st.container()
     kinds = queries.ask(warehouse, "rate_units", configuration_ids=chosen).to_pydict()
     units, usual = list(dict.fromkeys(kinds["rate_unit"])), kinds["usual_goal"]
@@ -91,8 +91,8 @@ def _compare(
         verdicts = queries.verdicts(warehouse, "compare_pairs", **asked_of).to_pandas()
     with answer:
         for other, differences in differing.items():
-            said = _difference(frame, verdicts, labels, chosen[0], other)
-            st.markdown(f"{said} {wording.plain(view_tables.what_differs(differences, facts))}")
+            sentence = _difference(frame, verdicts, labels, chosen[0], other)
+            st.markdown(f"{sentence} {wording.plain(view_tables.what_differs(differences, facts))}")
         campaigns = {each["campaign"]: each["campaign_says"] for each in facts.to_pylist()}
         for campaign, says in campaigns.items():
             if len(campaigns) > 1 and says:
@@ -108,7 +108,7 @@ def _compare(
 
 
 def _begin(warehouse: Warehouse) -> None:
-    """Choose the most informative pair for a visitor without a choice, and explain it."""
+    """Choose the most informative pair for a visitor who has chosen nothing, and explain it."""
     if "configurations" not in st.session_state and "configurations" not in st.query_params:
         found = queries.row(warehouse, "compare_beginning")
         st.session_state["begun"] = found
@@ -118,18 +118,18 @@ def _begin(warehouse: Warehouse) -> None:
         st.caption(wording.BEGINNINGS[begun["factor"]])
 
 
-def _bounds(upper: pd.Series[Any], lower: pd.Series[Any], found: pd.Series[Any] | None) -> str:
-    """Return upper over lower as the start of a sentence where not both are estimated; empty if either may be more.
+def _bounds(upper: pd.Series[Any], lower: pd.Series[Any], tested: pd.Series[Any] | None) -> str:
+    """Return a ratio that is only bounded as the start of a sentence; empty if either side may be faster.
 
-    The known end is that of the interval `found`, if there is one, as in the table below; else that of the ranges.
+    The bound is the known end of the `tested` interval, as in the table below, else it follows from the ranges.
     """
     if not any(side["sign"] and side["origin"] == "measured" for side in (upper, lower)):
         return wording.times(upper["rate"], lower["rate"], upper["sign"], lower["sign"])
     (upper_low, upper_high), (lower_low, lower_high) = wording.ends(upper), wording.ends(lower)
     least = upper_low / lower_high if lower_high else None
     most = upper_high / lower_low if upper_high is not None and lower_low else None
-    if found is not None and (wording.is_known(found["ci_low"]) or wording.is_known(found["ci_high"])):
-        least, most = wording.known(found["ci_low"]), wording.known(found["ci_high"])
+    if tested is not None and (wording.is_known(tested["ci_low"]) or wording.is_known(tested["ci_high"])):
+        least, most = wording.known(tested["ci_low"]), wording.known(tested["ci_high"])
     if least is not None and least > 1:
         return f"At least {wording.factor(least)} times"
     if most is not None and most < 1:
@@ -138,28 +138,28 @@ def _bounds(upper: pd.Series[Any], lower: pd.Series[Any], found: pd.Series[Any] 
 
 
 def _difference(
-    frame: pd.DataFrame, verdicts: pd.DataFrame | None, labels: Mapping[str, str], one: str, other: str
+    frame: pd.DataFrame, verdicts: pd.DataFrame | None, labels: Mapping[str, str], first: str, second: str
 ) -> str:
-    """Return how much the other differs from the one, and whether that is real; coloured only if it is."""
-    names = wording.plain(labels[other]), wording.plain(labels[one])
+    """Return how much two configurations differ, and whether the difference is real; coloured only if it is."""
+    names = wording.plain(labels[second]), wording.plain(labels[first])
     known = frame.set_index("configuration_id")
-    if not {one, other} <= set(known.index) or known.loc[one, "rate_unit"] != known.loc[other, "rate_unit"]:
+    if not {first, second} <= set(known.index) or known.loc[first, "rate_unit"] != known.loc[second, "rate_unit"]:
         return f"**{names[0]}** and **{names[1]}** have no figures that can be compared."
-    upper, lower = known.loc[other], known.loc[one]
+    upper, lower = known.loc[second], known.loc[first]
     estimates = upper["rate_interpolated"], lower["rate_interpolated"]
-    found = None
+    tested = None
     if verdicts is not None:
-        found = verdicts.set_index(["configuration_id_a", "configuration_id_b"]).loc[(other, one)]
+        tested = verdicts.set_index(["configuration_id_a", "configuration_id_b"]).loc[(second, first)]
     if not all(wording.is_known(each) for each in estimates):
-        times = _bounds(upper, lower, found)
+        times = _bounds(upper, lower, tested)
         if not times:
             return f"**{names[0]}** and **{names[1]}**: their bounds do not show which is faster."
         return f"**{names[0]} gives {times[0].lower()}{times[1:]} as much as {names[1]}.**"
-    if found is None:
+    if tested is None:
         return f"**{names[0]} gives {wording.change(estimates[0] / estimates[1])} {names[1]}.**"
-    said = f"**{names[0]} gives {wording.change(found['ratio'])} {names[1]}**"
-    interval = wording.change_interval(found["ci_low"], found["ci_high"])
-    return f"{SIGNS.get(found['verdict'], '')}{said}{interval}{wording.REAL[found['verdict']]}."
+    sentence = f"**{names[0]} gives {wording.change(tested['ratio'])} {names[1]}**"
+    interval = wording.change_interval(tested["ci_low"], tested["ci_high"])
+    return f"{SIGNS.get(tested['verdict'], '')}{sentence}{interval}{wording.REAL[tested['verdict']]}."
 
 
 def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
@@ -190,7 +190,7 @@ def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
         bind="query-params",
         on_change=partial(_find_goal, goals),
         disabled=unlimited,
-        help="How much may be lost. Type it, step it, or drag the line in the curves below: all else follows.",
+        help="How much may be lost. Type it, step it, or drag the line in the curves below; the page follows.",
     )
     if unlimited:
         return Limit(None, first["loss_basis"], goal)
@@ -201,12 +201,12 @@ def _choose_limit(goals: Mapping[str, dict[str, Any]]) -> Limit:
 
 
 def _with_limit(goals: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    """Return the first goal that has a limit: that of a custom one, as a throughput has none."""
+    """Return the first goal that has a limit, for custom limits to start from; throughput goals have none."""
     return next(goal for goal in goals.values() if goal["loss_limit"] is not None)
 
 
 def _follow_selection(goals: Mapping[str, dict[str, Any]]) -> None:
-    """Replace the usual goal of the earlier choice by that of the current one."""
+    """Replace the usual goal of the earlier configurations by that of the chosen ones."""
     usual = next(iter(goals))
     before = st.session_state.get("usual", usual)
     st.session_state["usual"] = usual
@@ -216,7 +216,7 @@ def _follow_selection(goals: Mapping[str, dict[str, Any]]) -> None:
 
 
 def _apply_address(goals: Mapping[str, dict[str, Any]], texts: Mapping[str, str]) -> None:
-    """Apply the goal or the limit in the URL; a goal implies its limit, and a limit drops any other goal."""
+    """Apply the goal or the limit in the URL; a goal sets its limit, and a limit clears a different goal."""
     asked = next((goals[name] for name, text in texts.items() if text == st.query_params.get("goal")), None)
     if "limit" in st.session_state:
         return
@@ -227,7 +227,7 @@ def _apply_address(goals: Mapping[str, dict[str, Any]], texts: Mapping[str, str]
 
 
 def _has_limit_in_address() -> bool:
-    """Return whether the URL has a limit that can be one."""
+    """Return whether the URL has a valid limit."""
     try:
         return 0 <= float(st.query_params.get("limit", "nan")) <= _MOST_PERCENT
     except ValueError:
@@ -235,14 +235,14 @@ def _has_limit_in_address() -> bool:
 
 
 def _find_goal(goals: Mapping[str, dict[str, Any]]) -> None:
-    """Name the goal that has the limit on the usual basis."""
+    """Select the goal with this limit on the usual basis, or none."""
     usual = _with_limit(goals)["loss_basis"]
     named = {goal["loss_limit"]: name for name, goal in goals.items() if goal["loss_basis"] == usual}
     st.session_state["goal"] = named.get(_ratio(st.session_state["limit"]), OWN)
 
 
 def _take_from_chart(key: str, goals: Mapping[str, dict[str, Any]]) -> None:
-    """Set the limit that the visitor clicked or dragged in the curves."""
+    """Set the limit to where the visitor clicked or dragged in the curves."""
     for picked in st.session_state[key].selection.get(ramp.CHOSEN, []):
         st.session_state["limit"] = _percent(picked["limit"])
         _find_goal(goals)
@@ -257,7 +257,7 @@ def _ratio(percent: float) -> float:
 
 
 def _of_limit(warehouse: Warehouse, name: str, chosen: list[str], limit: Limit) -> pa.Table:
-    """Answer a query for a loss goal, or its counterpart for a custom limit."""
+    """Run the query for a loss goal, or its counterpart for a custom limit."""
     if limit.goal is None:
         at = {"limit": limit.ratio, "basis": limit.basis}
         return queries.ask(warehouse, AT_OWN_LIMIT[name], configuration_ids=chosen, **at)
@@ -327,12 +327,12 @@ def _draw_ramps(
     backends: Mapping[str, str | None],
 ) -> None:
     st.header("Loss over the offered rate")
-    each_run = st.toggle("Show every run", key="runs", bind="query-params", help="Otherwise only their median.")
+    each_run = st.toggle("Show every run", key="runs", bind="query-params", help="Otherwise only the median.")
     wanted = {"configuration_ids": chosen, "basis": limit.basis, "run_id": None, "each_run": each_run}
     with query_log.recorded() as asked:
         steps = queries.ask(warehouse, "loss_by_rate", **wanted).to_pandas()
     if steps.empty:
-        st.info("No loss for each step: published figures do not say it, and a load without a set rate has no steps.")
+        st.info("No loss per step: published figures lack it, and a load without a set rate has no steps.")
         return
     steps = steps.assign(
         label=steps["configuration_id"].map(dict(labels)),
@@ -393,26 +393,26 @@ def _show_evidence(verdicts: pd.DataFrame, labels: Mapping[str, str]) -> None:
     )
 
 
-def _show_differences(labels: Mapping[str, str], one: str, differing: Mapping[str, pd.DataFrame]) -> None:
+def _show_differences(labels: Mapping[str, str], first: str, differing: Mapping[str, pd.DataFrame]) -> None:
     other = next(iter(differing))
     if len(differing) > 1:
         texts = {each: labels[each] for each in differing}
         other = widgets.choose_one("Compare the first with", "against", texts) or other
-    found = differing[other]
-    if found.empty:
+    facts = differing[other]
+    if facts.empty:
         st.success("No difference between the two is known.", icon=":material/balance:")
         return
     widgets.declared(
         "fairness",
-        found.assign(
-            grade=found["grade"].map(wording.ITEM_GRADES).mask(found["is_asked"], "what you compare"),
-            item=found["item"].mask(found["aspect"] == "configuration", found["item"].map(view_tables.in_words)),
-            value_a=found["value_a"].fillna(wording.NOT_STATED),
-            value_b=found["value_b"].fillna(wording.NOT_STATED),
-            why=found["why"].fillna(""),
+        facts.assign(
+            grade=facts["grade"].map(wording.ITEM_GRADES).mask(facts["is_asked"], "what you compare"),
+            item=facts["item"].mask(facts["aspect"] == "configuration", facts["item"].map(view_tables.in_words)),
+            value_a=facts["value_a"].fillna(wording.NOT_STATED),
+            value_b=facts["value_b"].fillna(wording.NOT_STATED),
+            why=facts["why"].fillna(""),
         ),
-        {"one": labels[one], "other": labels[other]},
-        tinted=list((found["grade"] == "unfair") & ~found["is_asked"]),
+        {"one": labels[first], "other": labels[other]},
+        tinted=list((facts["grade"] == "unfair") & ~facts["is_asked"]),
     )
 
 

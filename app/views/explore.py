@@ -16,7 +16,7 @@ from dropline.app.warehouse import Warehouse
 
 ACROSS: Final = 4  # facets per row; the first row is always visible
 NAMED: Final = 4  # values with counts below a facet
-ANSWERED: Final = 4  # protocols in the answer
+ANSWERED: Final = 4  # protocols that the answer covers
 QUALITIES: Final = wording.QUALITIES | {wording.NOT_STATED: "no figure"}
 
 
@@ -38,7 +38,7 @@ def main() -> None:
     found = known.search(search, chosen)
     with answer:
         _answer(found, partial(queries.compared, warehouse, goal))
-    # below the choices, as a count within an option's text would change the option
+    # below the choices: a count within an option's text would change the option
     for facet, place in below.items():
         place.caption(_counts(facet, found.counts[facet]))
     labels = queries.labels(warehouse)
@@ -54,13 +54,13 @@ def main() -> None:
 
 
 def _begin(origins: Collection[str]) -> None:
-    """Show only what was measured, if anything was, to a visitor who asks for nothing else."""
+    """Show only measured set-ups, if there are any, to a visitor who has chosen nothing."""
     if "measured" in origins and "origin" not in st.session_state and not st.query_params:
         st.session_state["origin"] = ["measured"]
 
 
 def _choose_facets(values: Mapping[str, list[str]]) -> tuple[dict[str, list[str]], dict[str, DeltaGenerator]]:
-    """Show every facet; return the choices, and the places below them for the counts that each value would leave."""
+    """Show every facet; return the choices, and places below them for the count of matches of each value."""
     facets = [*explore.FACETS]
     rows = [facets[place : place + ACROSS] for place in range(0, len(facets), ACROSS)]
     hidden = any(st.query_params.get(facet) for row in rows[1:] for facet in row)
@@ -91,7 +91,7 @@ def _counts(facet: str, counts: Mapping[str, int]) -> str:
 
 
 def _answer(found: explore.Found, compared: headlines.Compared) -> None:
-    """Show the fastest matches; of a single one its lead over the others, too."""
+    """Show the fastest matches; if there is only one, also its lead over the others."""
     fastest: list[headlines.Row] = found.fastest.to_pylist()
     if len(fastest) > 1:
         names = [
@@ -109,8 +109,8 @@ def _answer(found: explore.Found, compared: headlines.Compared) -> None:
     rows = headlines.named((own if len(own) else rated).to_dict("records"))
     if best := headlines.fastest(rows):
         st.header(wording.plain(headlines.headline(best, alone=len(rows) == 1)), anchor=False)
-        said = headlines.lead(best, rows, compared), headlines.certainty(best)
-        st.markdown(wording.plain(" ".join(filter(None, said))))
+        sentences = headlines.lead(best, rows, compared), headlines.certainty(best)
+        st.markdown(wording.plain(" ".join(filter(None, sentences))))
 
 
 def _choose_configurations(frame: pd.DataFrame, matches: int) -> list[int]:

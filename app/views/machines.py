@@ -11,11 +11,11 @@ from dropline.app.warehouse import Warehouse
 
 
 class Kind(NamedTuple):
-    """Hosts or server configurations, which the page shows alike."""
+    """Hosts or server configurations, which the page shows in the same way."""
 
     word: str
     key: str  # of the choice, of the table of all, and of the text if there is none
-    leaves: str  # query for every fact
+    leaves: str  # query that returns every fact
 
 
 HOST = Kind("host", "host", "machines_leaves_of_hosts")
@@ -118,7 +118,7 @@ def _verdict(differing: pd.DataFrame) -> str:
 
 
 def _named(aspect: str, item: str) -> str:
-    """Return the name of an item: columns of `hosts` are called as in the page's table, settings by themselves."""
+    """Return the name of an item: for columns of `hosts` the heading of the page's table, for settings their own."""
     return NAMES.get(item, item.replace("_", " ").capitalize()) if aspect in ("hardware", "system") else item
 
 

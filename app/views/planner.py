@@ -1,4 +1,4 @@
-"""Page Plan: how many leases per second does a site need, and which configurations give them?"""
+"""Page Plan: how many leases per second does a site need, and which configurations provide them?"""
 
 import math
 from functools import partial
@@ -26,7 +26,7 @@ ANSWER_PIXELS: Final = 120  # a heading of two lines and a sentence
 MEETS: Final = {"Enough": "yes", "Not known": "unknown", "Too slow": "no"}
 MOST_ROWS: Final = 100  # of a table of configurations
 MOST_DRAWN: Final = 5  # capacities beside the demand
-APART: Final = 3  # minimum ratio between them, so that their names do not overlap
+APART: Final = 3  # minimum ratio between two drawn capacities, so that their names do not overlap
 # Input -> query for measured values, and the short name of the field.
 SUGGESTED: Final = {"ha_ratio": ("planner_ha_ratios", "ha"), "renewal_cost_ratio": ("planner_renewal_costs", "renewal")}
 
@@ -48,7 +48,7 @@ def main() -> None:
         st.error(wording.plain(planner.in_words(error)))
         return
     if 0 < inputs["clients"] < inputs["down_clients"]:
-        answer.warning("More clients are to recover than there are.")
+        answer.warning("More clients would have to recover than there are.")
     if found.loads["needed_lps"] <= 0:
         st.info("Enter the number of clients, or of new clients, to see which servers can serve them.")
         return
@@ -77,7 +77,7 @@ def _warehouse() -> Warehouse | None:
 
 
 def _known(name: str, ip_version: float) -> list[dict[str, Any]]:
-    """Return what a query finds for the protocol; nothing without a warehouse."""
+    """Return the rows of a query for the protocol; none without a warehouse."""
     warehouse = _warehouse()
     return queries.ask(warehouse, name, protocol=f"DHCPv{ip_version:.0f}").to_pylist() if warehouse else []
 
@@ -92,7 +92,7 @@ def _apply_address() -> None:
     """Fill in the preset that the URL names; without parameters, the initial preset."""
     asked = st.query_params.get("preset", "")
     named = next((name for name, preset in planner.PRESETS.items() if asked in (name, preset.title)), None)
-    if named == asked:  # as the command line names it
+    if named == asked:  # the name that the command line uses
         st.session_state["preset"], st.query_params["preset"] = named, planner.PRESETS[named].title
     if not {"preset", *planner.BY_NAME} & {*st.query_params, *st.session_state}:
         named = st.session_state["preset"] = FIRST
@@ -155,18 +155,18 @@ def _take(name: str, found: list[dict[str, Any]], key: str) -> None:
 
 
 def _in_words(pair: dict[str, Any]) -> str:
-    what = view_tables.set_up(pair["backend"], pair["threading"], pair["threads"], pair["ha_mode"])
+    name = view_tables.set_up(pair["backend"], pair["threading"], pair["threads"], pair["ha_mode"])
     beside = f" beside {wording.number(pair['renewals_per_s'])} renewals/s" if "renewals_per_s" in pair else ""
-    return f"{pair['ratio']:.3f}: {what}{beside}, {pair['product']} {pair['product_version'] or ''}, {pair['campaign']}"
+    return f"{pair['ratio']:.3f}: {name}{beside}, {pair['product']} {pair['product_version'] or ''}, {pair['campaign']}"
 
 
 def _ask(parameter: planner.Parameter, answer: DeltaGenerator, width: int | Literal["stretch"] = "stretch") -> float:
-    """Ask for one input; the answer says so if it cannot be read, and takes the default."""
+    """Ask for one input; if it cannot be read, say so in the answer and take the default."""
     label = parameter.label
     shared: dict[str, Any] = {"key": parameter.name, "help": parameter.help, "bind": "query-params"}
     if parameter.unit == "version":
         chosen = st.segmented_control(label, [4, 6], default=int(parameter.default), required=True, **shared)
-        return chosen or parameter.default  # an address may name none: `?ip_version=`
+        return chosen or parameter.default  # the URL may name none: `?ip_version=`
     text = st.text_input(label, value=planner.written(parameter.name, parameter.default), width=width, **shared)
     try:
         value = planner.parsed(parameter.name, text or "0")
@@ -177,13 +177,13 @@ def _ask(parameter: planner.Parameter, answer: DeltaGenerator, width: int | Lite
 
 
 def _unseen(parameter: planner.Parameter) -> float:
-    """Return the value of an input that is not drawn: that of the preset, or the default."""
+    """Return the value of an input without a field: that of the preset, or the default."""
     value = st.session_state.get(parameter.name, planner.written(parameter.name, parameter.default))
     return float(value) if isinstance(value, int) else planner.parsed(parameter.name, value or "0")
 
 
 def _ask_server(ip_version: float) -> tuple[float | None, planner.Measured | None]:
-    """Ask for the speed of the server whose course after the event is drawn."""
+    """Ask for the speed of the server whose recovery is drawn."""
     left, right = st.columns(2)
     typed = left.number_input(
         "Your server: measured leases per second",
@@ -192,7 +192,7 @@ def _ask_server(ip_version: float) -> tuple[float | None, planner.Measured | Non
         step=1.0,
         format="%g",
         key="measured_lps",
-        help="0: just what is needed. The relay, HA and utilisation ratios reduce it.",
+        help="0: exactly what is needed. The relay, HA and utilisation ratios reduce it.",
         bind="query-params",
     )
     with right:
@@ -201,7 +201,7 @@ def _ask_server(ip_version: float) -> tuple[float | None, planner.Measured | Non
 
 
 def _choose_setup(ip_version: float) -> planner.Measured | None:
-    """Offer the set-ups with known behaviour beyond their capacity."""
+    """Offer the set-ups whose behaviour beyond their capacity is known."""
     found = _known("planner_goodputs", ip_version)
     if not found:
         return None
@@ -212,13 +212,13 @@ def _choose_setup(ip_version: float) -> planner.Measured | None:
         format_func=lambda place: f"{found[place]['configuration']}, {found[place]['campaign']}",
         key=f"like-{ip_version:.0f}",
         placeholder="a server that answers as much as it can, whatever the load",
-        help="A measured set-up: its capacity, unless given above, and what it still answered under a higher load.",
+        help="A measured set-up: its capacity, unless given above, and how much it answered under a higher load.",
     )
     return None if place is None else planner.Measured.of(found[place])
 
 
 def _against_capacities(found: planner.Answer) -> alt.LayerChart:
-    """Return the chart of the need after the event against a few capacities, measured ones before published ones."""
+    """Return the chart of the need after the event against a few capacities, preferably measured ones."""
     steps = pd.DataFrame(planner.demand(found), columns=list(recovery.STEPS))
     rates, detail = pd.DataFrame(columns=list(recovery.CAPACITIES)), "Red: what the plan needs"
     if found.candidates is not None:
@@ -240,7 +240,7 @@ def _against_capacities(found: planner.Answer) -> alt.LayerChart:
 
 
 def _apart(known: pa.Table) -> tuple[pa.Table, int]:
-    """Return a few capacities to draw, from the slowest up, and of how many; measured ones if there are."""
+    """Return a few capacities to draw, slowest first, and the number to choose from; measured ones if there are any."""
     rates = known["rate"].to_numpy()
     if not (rates > 0).any():  # only upper bounds are known
         rates = view_tables.rates(known).to_numpy()
@@ -281,7 +281,7 @@ def _show_parts(found: planner.Answer) -> None:
         f"{planner.amount(needed['steady_messages_per_s'])} messages per second; in the busiest minute "
         f"{planner.amount(needed['peak_messages_per_s'])}, without retries. A server's queue needs at most "
         f"{wording.plural(math.ceil(needed['useful_queue_requests']), 'place')}: in a longer one, clients retry before "
-        "their turn."
+        "they are served."
     )
 
 

@@ -17,7 +17,7 @@ from dropline.app.warehouse import Warehouse
 from dropline.paths import Home
 
 MOST_BARS = 12
-MOST_FINDINGS = 1000  # of the table; a browser takes 0.1 s for 5,000
+MOST_FINDINGS = 1000  # in the table; a browser takes 0.1 s for 5,000
 # Filter: its label, and the parameter of quality_findings.sql.
 FILTERS = {
     "severity": ("Severity", "severities"),
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def _shows_published(found: pd.DataFrame, published: set[str]) -> bool:
-    """Let the visitor choose problems of published figures; an address that names such a campaign asks for them."""
+    """Return whether to show problems of published figures: by a toggle, or if the URL names such a campaign."""
     if published & {*st.query_params.get_all("campaign")}:
         st.session_state.setdefault("published", True)
     return st.toggle("Published figures", key="published", bind="query-params")
@@ -68,15 +68,15 @@ def _say_counts(warehouse: Warehouse, found: pd.DataFrame, suites: list[dict[str
 
 
 def _answer(found: pd.DataFrame) -> str:
-    """Return what weakens the visitor's own figures."""
+    """Return a summary of the problems with the visitor's own figures."""
     grave = found[found["severity"] != "info"]
     own = grave[grave["is_own"]]
     kinds = own.groupby("finding", sort=False)["findings"].sum().sort_values(ascending=False, kind="stable")
     problems = wording.plural(int(kinds.sum()), "problem")
-    said = f"{problems} with what you measured, most often {wording.findings([kinds.index[0]])}" if len(kinds) else ""
+    text = f"{problems} with what you measured, most often {wording.findings([kinds.index[0]])}" if len(kinds) else ""
     others = int(grave["findings"].sum() - kinds.sum())
     beside = f" {wording.plural(others, 'problem')} with published figures." if others else ""
-    return f"{said or 'No problems with what you measured'}.{beside}"
+    return f"{text or 'No problems with what you measured'}.{beside}"
 
 
 def _findings(warehouse: Warehouse, found: pd.DataFrame, asked: Collection[str], hidden: Collection[str]) -> None:

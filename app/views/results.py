@@ -19,10 +19,10 @@ from dropline.app.warehouse import Identity, Warehouse
 
 OWN: Final = "only_"  # prefix of this page's own URL parameters; pages share those of the same name
 MOST_PANELS: Final = 8
-MOST_ROWS: Final = 12  # of a panel
+MOST_ROWS: Final = 12  # in a panel
 MOST_THROUGHPUTS: Final = 1000
-MOST_REMEMBERED: Final = 32  # answers for a goal and filters
-KIND: Final = ["origin", "protocol", "rate_unit", "place"]  # figures of one kind compare
+MOST_REMEMBERED: Final = 32  # cached answers, each for a goal and filters
+KIND: Final = ["origin", "protocol", "rate_unit", "place"]  # figures with equal values can be compared
 FILTERED_BY: Final = (
     "configuration_id",
     "origin",
@@ -84,7 +84,7 @@ def main() -> None:
 
 
 class Panel(NamedTuple):
-    """A chart with its answer; `rows` are its set-ups and `best` the fastest, for links, as are `speedups`."""
+    """A chart with its answer; `rows` (its set-ups), `best` (the fastest) and `speedups` are for links."""
 
     key: str
     heading: str
@@ -99,9 +99,9 @@ class Panel(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What the page shows of the set-ups that the filters leave, and how many.
+    """The panels for the set-ups that pass the filters, and their number.
 
-    `earlier` results are left out, because a set-up measured every night would hide all others.
+    `earlier` is the number of results left out: a set-up measured every night would hide all others.
     """
 
     panels: list[Panel]
@@ -111,7 +111,7 @@ class Answer(NamedTuple):
 
 
 def _found(goal: str | None, is_published: bool) -> tuple[pa.Table, pd.DataFrame]:
-    """Return the capacities, and of those that the page may show what it filters by."""
+    """Return all capacities, and the filter columns of those that the page may show."""
     table = queries.ask(widgets.open_warehouse(), "results_capacities", loss_goal=goal)
     found = table.select(FILTERED_BY).to_pandas()
     texts = [*wording.FILTERS, "product"]
@@ -127,7 +127,7 @@ def _options(identity: Identity, goal: str | None, is_published: bool) -> dict[s
 
 
 def _choose_filters(values: Mapping[str, Sequence[str]]) -> tuple[tuple[tuple[str, ...], ...], list[str]]:
-    """Show the filters; return the values chosen for each, and the filters in use in words, as these are hidden."""
+    """Show the filters; return the values chosen for each, and the filters in use as text, as the fields are hidden."""
     every, named = [], []
     for name, label in wording.FILTERS.items():
         options = widgets.narrowed(f"{label.lower()}s", f"{OWN}{name}", {value: value for value in values[name]})
@@ -140,7 +140,7 @@ def _choose_filters(values: Mapping[str, Sequence[str]]) -> tuple[tuple[tuple[st
 
 @st.cache_resource(max_entries=MOST_REMEMBERED, show_spinner=False)  # nobody changes a chart that is drawn
 def _answer(identity: Identity, goal: str | None, is_published: bool, chosen: tuple[tuple[str, ...], ...]) -> Answer:
-    """Draw a panel per protocol and unit, those with most runs first, and the effects of threads and HA."""
+    """Draw a panel per protocol and unit, those with the most runs first, and the effects of threads and HA."""
     with query_log.recorded() as asked:
         table, found = _found(goal, is_published)
     filters = {name: values for name, values in zip(wording.FILTERS, chosen, strict=True) if values}
@@ -156,7 +156,7 @@ def _answer(identity: Identity, goal: str | None, is_published: bool, chosen: tu
 
 
 def _panels(found: pd.DataFrame, table: pa.Table, warehouse: Warehouse, goal: str | None) -> list[Panel]:
-    """Return a panel for each kind of figures that compare, and below them those published of the same products."""
+    """Return a panel for each kind of comparable figures, each followed by the published ones of the same products."""
     found = found.assign(protocol=found["protocol"].replace(wording.NOT_STATED, ""))
     own = found[found["origin"] == "measured"]
     if len(own):
@@ -167,7 +167,7 @@ def _panels(found: pd.DataFrame, table: pa.Table, warehouse: Warehouse, goal: st
     parts = {kind: kinds.groups[kind] for kind in sizes.index[:MOST_PANELS]}
     # Display columns for all panels at once, and only for the rows they show: all rows would take too long.
     wanted = [place for part in parts.values() for place in part[:MOST_ROWS]]
-    taken = table.take(pa.array(wanted, pa.int64()))  # typed: there may be none
+    taken = table.take(pa.array(wanted, pa.int64()))  # typed, as the list may be empty
     rows = dict(zip(wanted, view_tables.capacities(taken, queries.labels(warehouse)).to_dict("records"), strict=True))
     compared = partial(queries.compared, warehouse, goal)
     shown = {kind: [rows[each] for each in part[:MOST_ROWS]] for kind, part in parts.items()}
@@ -197,9 +197,9 @@ def _panel(rows: Sequence[headlines.Row], known: int, kind: tuple[str, ...], com
     return Panel("-".join(("panel", *kind)), heading, lead, certainty, chart, chart.with_frames(), drawn, best)
 
 
-def _drawn_of(drawn: int, known: int, what: str) -> str:
+def _drawn_of(drawn: int, known: int, noun: str) -> str:
     """Return a count, e.g. `7 pairs` or `12 of 3,570 pairs`."""
-    return (f"{drawn} of " if known > drawn else "") + wording.plural(known, what)
+    return (f"{drawn} of " if known > drawn else "") + wording.plural(known, noun)
 
 
 def _draw(shown: Panel) -> None:
@@ -216,7 +216,7 @@ def _draw(shown: Panel) -> None:
 
 
 def _lead_on(drawn: Sequence[headlines.Row], best: headlines.Row | None, key: str) -> None:
-    """Link to the runs of the set-up whose bar the state has as clicked, and to its comparison with the fastest."""
+    """Link to the runs of the set-up whose bar was clicked, and to its comparison with the fastest."""
     picked = st.session_state.get(key, {}).get("selection", {}).get(panel.PICKED, [])
     ids = {each.get("configuration_id") for each in picked}
     for row in [row for row in drawn if row["configuration_id"] in ids][:1]:
@@ -251,8 +251,8 @@ def _effect(pairs: pa.Table, factor: str, asked: Collection[str]) -> Panel | Non
     drawn = panel.ratios(named, finding, "Light: 95 % interval of the ratio")
     lead = headlines.reasons(each, factor)
     address = factor, str(rows["campaign"].iloc[0])
-    said = headlines.effect(known, wording.SUBJECTS[factor])
-    return Panel(f"effect-{factor}", said, lead, "", drawn, drawn.with_frames(), asked=asked, speedups=address)
+    headline = headlines.effect(known, wording.SUBJECTS[factor])
+    return Panel(f"effect-{factor}", headline, lead, "", drawn, drawn.with_frames(), asked=asked, speedups=address)
 
 
 def _version_changes(warehouse: Warehouse, goal: str | None) -> None:
@@ -294,11 +294,11 @@ def _throughputs(warehouse: Warehouse) -> None:
 def _foot(warehouse: Warehouse, totals: Mapping[str, int]) -> None:
     """Show totals and freshness."""
     counts = {"configuration": totals["measured"], "run": totals["runs"], "trial": totals["trials"]}
-    said = [wording.plural(count, noun) for noun, count in counts.items()]
+    parts = [wording.plural(count, noun) for noun, count in counts.items()]
     built = queries.row(warehouse, "quality_built")
-    said.append(f"Built on {built['built_at']:%d %b %Y, %H:%M} UTC")
-    said += [f"newest batch {wording.plain(each)}" for each in sorted(built["lake_batches"])[-1:]]
-    st.caption(" · ".join(said))
+    parts.append(f"Built on {built['built_at']:%d %b %Y, %H:%M} UTC")
+    parts += [f"newest batch {wording.plain(each)}" for each in sorted(built["lake_batches"])[-1:]]
+    st.caption(" · ".join(parts))
 
 
 main()

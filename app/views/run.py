@@ -16,7 +16,7 @@ from dropline.app.charts import counts, intervals, ramp, response, theme
 from dropline.app.warehouse import Warehouse
 from dropline.paths import Home
 
-MOST_SHARES = 400  # points of a distribution
+MOST_SHARES = 400  # points in a distribution
 LATENCIES = ("avg", "p50", "p95", "p99", "max")
 
 
@@ -49,7 +49,7 @@ def main() -> None:
     _show_chosen(warehouse, run, trials, verdict)
 
 
-@st.fragment  # another trial changes nothing above it
+@st.fragment  # a new choice changes nothing above this part
 def _show_chosen(warehouse: Warehouse, run: dict[str, Any], trials: pd.DataFrame, verdict: dict[str, Any]) -> None:
     """Let the visitor choose a trial of the run, and show it."""
     trial = _choose_trial(trials, verdict)
@@ -119,7 +119,7 @@ def _show_trials(trials: pd.DataFrame, run: dict[str, Any]) -> None:
 
 
 def _choose_trial(trials: pd.DataFrame, verdict: dict[str, Any]) -> pd.Series[Any]:
-    """Let the visitor choose one trial; the first that exceeds the limit, else the last that passes, is chosen."""
+    """Let the visitor choose one trial, by default the first that exceeds the limit, else the last that passes."""
     rates = [verdict.get("first_exceeding_rate"), verdict.get("last_passing_rate")]
     decisive = [each for rate in rates for each in trials["trial_id"][trials["offered_rate"] == rate]]
     st.header("One trial")
@@ -130,7 +130,7 @@ def _choose_trial(trials: pd.DataFrame, verdict: dict[str, Any]) -> pd.Series[An
 
 
 def _show_trial(trial: pd.Series[Any]) -> DeltaGenerator:
-    """Describe the trial and return the container for its charts, beside its raw text if the visitor asks for that."""
+    """Describe the trial and return the container for its charts; beside it, show the raw text if asked for."""
     st.text(f"{trial['source_path']}, report {trial['report_index'] + 1}, line {wording.count(trial['source_line'])}")
     if wording.is_known(trial["command"]):
         st.code(trial["command"], language=None, wrap_lines=True)
@@ -146,29 +146,29 @@ def _show_trial(trial: pd.Series[Any]) -> DeltaGenerator:
 
 
 def _show_accounting(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
-    """Show where the requests of a trial went, as far as the counters beside it show."""
+    """Show where the requests of a trial went, according to the counters recorded with it."""
     with query_log.recorded() as asked:
         account = queries.row(warehouse, "run_accounting", **key)
     sent = account.get("sent")
     if not sent:
         return
-    what = "queries" if account["protocol"] == "DNS" else "requests"
+    noun = "queries" if account["protocol"] == "DNS" else "requests"
     losses = {text: account[name] for name, text in wording.LOSSES.items() if account[name] is not None}
     is_counted = bool(losses)
     answered = account["answered"] if account["answered"] is not None else account["received"]
     if (unknown := sent - answered - sum(losses.values())) >= 1:
-        losses["lost, not known where"] = unknown
+        losses["lost, unknown where"] = unknown
     went = {"answered": answered, **losses}.items()
     parts = [(place, count, count / sent, f"{count:,.0f}: {100 * count / sent:.1f} %") for place, count in went]
     table = pd.DataFrame(parts, columns=["kind", "count", "share_ratio", "shown"])
     colours = [theme.SERIES_COLOURS["received"], *[theme.SERIES_COLOURS["drops"]] * len(losses)]
-    detail = _both_ratios(account) if what == "queries" else "According to the counters of the kernel and the server"
-    drawn = counts.by_kind(table, _where_they_went(losses, sent, what), detail, what.capitalize(), colours)
+    detail = _both_ratios(account) if noun == "queries" else "According to the counters of the kernel and the server"
+    drawn = counts.by_kind(table, _where_they_went(losses, sent, noun), detail, noun.capitalize(), colours)
     widgets.chart(drawn, "accounting", asked)
     notes = {
         "The server was restarted during the trial, and so were its counters.": account["is_server_restarted"],
         "The counters do not add up: the answered count is what the generator saw.": (
-            what == "queries" and account["answered"] is None and is_counted
+            noun == "queries" and account["answered"] is None and is_counted
         ),
         f"{account['probes_failed']} of {account['probes']} probes failed.": account["probes_failed"],
     }
@@ -177,11 +177,11 @@ def _show_accounting(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
             st.caption(note)
 
 
-def _where_they_went(losses: Mapping[str, float], sent: int, what: str) -> str:
+def _where_they_went(losses: Mapping[str, float], sent: int, noun: str) -> str:
     worst = max(losses, key=lambda place: losses[place], default="")
     if losses.get(worst, 0) <= 0:
-        return f"None of the {sent:,} {what} was lost"
-    return f"{losses[worst]:,.0f} of {sent:,} {what} were {worst}"
+        return f"None of the {sent:,} {noun} was lost"
+    return f"{losses[worst]:,.0f} of {sent:,} {noun} were {worst}"
 
 
 def _both_ratios(account: Mapping[str, Any]) -> str:
@@ -197,7 +197,7 @@ def _draw_seconds(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
     with query_log.recorded() as asked_beside:
         readings = queries.ask(warehouse, "run_watched", **key).to_pandas()
     if seconds.empty and readings.empty:
-        st.info("The generator printed no lines second by second for this trial.")
+        st.info("The generator printed no line per second for this trial.")
         return
     st.header("Second by second")
     times = pd.concat([seconds["t_s"], readings["t_s"]])
@@ -234,7 +234,7 @@ def _show_exchanges(warehouse: Warehouse, key: Mapping[str, Any]) -> None:
 
 
 def _show_response_times(warehouse: Warehouse, trial: pd.Series[Any], key: Mapping[str, Any]) -> None:
-    """Draw the distribution if single answers or percentiles are known; otherwise show the known figures."""
+    """Draw the distribution if single answers or percentiles are known; otherwise show the summary."""
     with query_log.recorded() as asked:
         shares = queries.ask(warehouse, "run_response_shares", **key, most=MOST_SHARES).to_pandas()
     probes = queries.row(warehouse, "run_probe_times", **key)
@@ -272,7 +272,7 @@ def _show_sources(trial: pd.Series[Any]) -> None:
         return
     with place:
         sources = dict(trial["context_sources"]) if wording.is_known(trial["context_sources"]) else {}
-        rows = [(name, str(trial.get(name, "")), said) for name, said in sorted(sources.items())]
+        rows = [(name, str(trial.get(name, "")), source) for name, source in sorted(sources.items())]
         widgets.declared("sources", pd.DataFrame(rows, columns=["value", "is", "said_by"]))
 
 
@@ -280,7 +280,7 @@ def _show_file(trial: pd.Series[Any]) -> None:
     st.caption(f"SHA-256 {trial['source_sha256']}")
     content = raw_text.kept(Home.chosen(), trial)
     if content is None:
-        st.info("The lake of this home does not have the file. Run this where the file is, to explain it line by line:")
+        st.info("The lake of this home does not have the file. To explain it line by line, run this where the file is:")
         st.code(f"dropline show {shlex.quote(trial['source_path'])}", language=None)
         return
     line = int(trial["source_line"]) if wording.is_known(trial["source_line"]) else None

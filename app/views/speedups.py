@@ -1,4 +1,4 @@
-"""Page Speed-ups: what do threads, HA, the backend and the IP version gain or cost?"""
+"""Page Speed-ups: how much do threads, HA, the backend and the IP version gain or cost?"""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -14,9 +14,9 @@ from dropline.app.warehouse import Identity, Warehouse
 
 _SCALING: Final = "Thread scaling"
 _MOST: Final = 30  # pairs in a chart: one screen
-_MOST_ROWS: Final = 200  # of the table
-_MOST_CAMPAIGNS: Final = 8  # with their descriptions
-_MOST_REMEMBERED: Final = 16  # answers
+_MOST_ROWS: Final = 200  # in the table
+_MOST_CAMPAIGNS: Final = 8  # that are described
+_MOST_REMEMBERED: Final = 16  # cached answers
 
 
 def main() -> None:
@@ -34,7 +34,7 @@ def main() -> None:
 
 
 class Answer(NamedTuple):
-    """What the page shows of a factor's pairs: the effect, a chart of the first, notes, the table with its signs."""
+    """The contents of the page for one factor: the effect, a chart of the first pairs, notes, and the table."""
 
     effect: str
     drawn: theme.Titled | None
@@ -72,7 +72,7 @@ def _show(warehouse: Warehouse, factor: str) -> None:
 
 @st.cache_resource(max_entries=_MOST_REMEMBERED, show_spinner=False)
 def _found(identity: Identity, factor: str) -> tuple[pa.Table, pd.DataFrame, list[str]]:
-    """Return the pairs of a factor, what the page chooses them by, and the queries."""
+    """Return the pairs of a factor, the columns to choose them by, and the queries."""
     with query_log.recorded() as asked:
         found = queries.ask(widgets.open_warehouse(), "ratio_pairs_ratios", factor=factor)
     named = ["origin", "campaign", "ratio", "ratio_qualifier", "ci_low", "ci_high", "verdict", "is_newest"]
@@ -81,7 +81,7 @@ def _found(identity: Identity, factor: str) -> tuple[pa.Table, pd.DataFrame, lis
 
 @st.cache_resource(max_entries=_MOST_REMEMBERED, show_spinner=False)  # nobody changes a chart that is drawn
 def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[str, ...]) -> Answer:
-    """Draw the pairs of a factor, those of the chosen campaigns only if there are any."""
+    """Draw the pairs of a factor; if campaigns are chosen, only theirs."""
     found, pairs, _ = _found(identity, factor)
     pairs = pairs if is_published else pairs[pairs["origin"] == "measured"]
     every = len(pairs)
@@ -100,14 +100,14 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
     described = pairs.head(_MOST).dropna(subset="campaign_description")
     described = described.groupby("campaign")["campaign_description"].first()
     if len(described):
-        texts = [f"{campaign}: {said}" for campaign, said in described.head(_MOST_CAMPAIGNS).items()]
+        texts = [f"{campaign}: {text}" for campaign, text in described.head(_MOST_CAMPAIGNS).items()]
         notes.append("\n\n".join(map(wording.plain, texts)))
     if total > _MOST:
         listed = f"{len(pairs):,}" if len(pairs) < total else "all"
         shown_of = f"The chart shows {len(drawn)} of {total:,} pairs, the table {listed}."
         notes.append(f"{shown_of} Choose campaigns for others.")
-    if said := wording.drift(pairs["is_in_turn"], pairs["series_variation"]):
-        notes.append(said)
+    if note := wording.drift(pairs["is_in_turn"], pairs["series_variation"]):
+        notes.append(note)
     table = pairs.assign(
         interval=view_tables.texts(pairs, wording.factor_interval, "ci_low", "ci_high"),
         verdict=pairs["verdict"].map(wording.VERDICTS),
@@ -126,13 +126,13 @@ def _answer(identity: Identity, factor: str, is_published: bool, chosen: tuple[s
 
 
 def _effect(pairs: pd.DataFrame, factor: str) -> str:
-    """Return what a factor gains or costs, over the measured pairs if there are any."""
+    """Return the gain or cost of a factor, over the measured pairs if there are any."""
     own = pairs[pairs["origin"] == "measured"]
     sure = own[~own["may_differ_in_machine"]]
-    said = headlines.effect(next(filter(len, (sure, own)), pairs), wording.SUBJECTS[factor])
+    effect = headlines.effect(next(filter(len, (sure, own)), pairs), wording.SUBJECTS[factor])
     if own.empty:
-        return f"{said} (published figures only)"
-    return f"{said}, unless the machines differ" if sure.empty else said
+        return f"{effect} (published figures only)"
+    return f"{effect}, unless the machines differ" if sure.empty else effect
 
 
 def _scaling(warehouse: Warehouse) -> None:

@@ -23,8 +23,8 @@ order by origin, rate desc
 limit 20"""
 EDITOR_PIXELS: Final = 360
 NO_COLOUR: Final = "no colour"
-MOST_BARS: Final = 12  # of a thumbnail in the gallery
-MOST_REMEMBERED: Final = 30  # queries per visit
+MOST_BARS: Final = 12  # in a thumbnail of the gallery
+MOST_REMEMBERED: Final = 30  # queries listed per visit
 
 
 def main() -> None:
@@ -39,7 +39,7 @@ def _edit_and_answer() -> None:
     if widgets.went_back() or "asked" not in st.session_state:
         _take(st.query_params.get("sql", FIRST)[: sql_console.MOST_CHARACTERS])
     text = st.session_state["asked"]
-    if editor.KEY not in st.session_state:  # a new editor; later it has the visitor's text, and Streamlit sends it once
+    if editor.KEY not in st.session_state:  # a new editor; an existing one holds the visitor's text
         st.session_state["taken"] = text
     with widgets.reserved(EDITOR_PIXELS):
         editor.show(st.session_state["taken"], st.session_state["revision"], _schema(warehouse.identity), _run)
@@ -52,7 +52,7 @@ def _edit_and_answer() -> None:
     _put_into_address(text)
     answer = _answer(warehouse.identity, text)
     if isinstance(answer, str):
-        st.error("The question was not answered. What to change:", icon=":material/block:")
+        st.error("The query was not answered. What to change:", icon=":material/block:")
         st.code(answer, language=None, wrap_lines=True)
         return
     _show(answer)
@@ -86,7 +86,7 @@ def _offer(warehouse: Warehouse) -> None:
             key="question",
             on_select=_take_example,
             selection_mode="single-row",
-            alt="Worked questions with a picture of their answers; choose one to ask it",
+            alt="Worked questions with a picture of their answers; choose one to run it",
         )
     if before := st.session_state.get("asked_before"):
         st.selectbox(
@@ -135,7 +135,7 @@ def _put_into_address(text: str) -> None:
 
 @st.cache_data(max_entries=16, ttl=600, show_spinner="Asking the warehouse ...")
 def _answer(identity: Identity, text: str) -> Answer | str:
-    """Return the answer, or why there is none; cached, so that the chart's choices do not run the query again."""
+    """Return the answer, or why there is none; cached, so that changing the chart does not run the query again."""
     try:
         return sql_console.ask(identity.path, text)
     except (Refused, TooMuch) as error:
@@ -151,11 +151,11 @@ def _show(answer: Answer) -> None:
             f"{sql_console.MOST_BYTES // 2**20} MiB. Narrow it with `where` or `limit`, or aggregate it."
         )
     if len(quote(st.session_state["asked"])) > LONGEST_LINK:
-        st.caption("The question is too long for the address of this page: share its text instead.")
+        st.caption("The query is too long for the address of this page: share its text instead.")
     if not rows.num_rows:
-        st.info("The question is valid, but no row matches. Relax its `where`.")
+        st.info("The query is valid, but no row matches. Relax its `where`.")
         return
-    st.dataframe(rows, hide_index=True, key="answer", alt="Answer to the question")
+    st.dataframe(rows, hide_index=True, key="answer", alt="Answer to the query")
     with st.container(horizontal=True):
         for form in ("csv", "parquet"):
             label, mime = FORMS[form]
@@ -175,7 +175,7 @@ def _draw(frame: pd.DataFrame) -> None:
         others = sorted(plain, key=lambda name: (len(numbers) == 1 and name in numbers, name.endswith("_id")))
         x = widgets.choose_one("Across", "x", {name: name for name in others})
     with middle:
-        # the first that varies, never x
+        # the first column that varies, but not x
         values = sorted(numbers, key=lambda name: (name == x, frame[name].nunique() < len(frame) / 2))
         y = widgets.choose_one("Value", "y", {name: name for name in values})
     with right:

@@ -8,8 +8,8 @@ from dropline.app import links, queries, query_log, widgets, wording
 from dropline.app.charts import trend
 from dropline.app.warehouse import Warehouse
 
-_FEWEST = 4  # runs: inference.changes finds no change in fewer
-_LINKS = 6  # to runs with a dip or a change
+_FEWEST = 4  # runs; with fewer, inference.changes finds no change
+_LINKS = 6  # links to runs with a dip or a change
 
 
 def main() -> None:
@@ -45,8 +45,8 @@ def _draw(warehouse: Warehouse, series_id: str, answer: DeltaGenerator) -> None:
     widgets.chart(drawn, "trend", asked)
     with st.container(horizontal=True, gap="small"):
         for row in points[points["is_dip"] | points["is_change"]].tail(_LINKS).to_dict("records"):
-            what = "dipped" if row["is_dip"] else f"{row['shown_change']} from here on"
-            links.to_run(row["configuration_id"], row["run_id"], text=f"Run {row['place']}: {what}")
+            change = "dipped" if row["is_dip"] else f"{row['shown_change']} from here on"
+            links.to_run(row["configuration_id"], row["run_id"], text=f"Run {row['place']}: {change}")
     if points["rate_interpolated"].notna().sum() < _FEWEST:
         st.caption(f"It takes at least {_FEWEST} runs whose ramps bracket the limit to detect a change of level.")
     st.markdown("**The runs**")

@@ -1,4 +1,4 @@
-"""Page Add results, or Try a file where none may be stored: what is in a file, and how does it compare?"""
+"""Page Add results (Try a file where storing is not allowed): what is in a file, and how does it compare?"""
 
 import time
 from typing import Any, Final
@@ -13,7 +13,7 @@ from dropline.app.sandbox import Refused, TooMuch
 from dropline.app.warehouse import Warehouse, WarehouseError
 from dropline.paths import Home
 
-MOST_STEPS: Final = 600  # some forty curves; more hide each other and keep the browser busy
+MOST_STEPS: Final = 600  # about forty curves; more would hide each other and slow the browser down
 UPLOAD_S: Final = 0.3
 LOSSES: Final = ("loss_worst_exchange", "loss_packet", "loss_lease")
 
@@ -56,9 +56,9 @@ def _draw() -> None:
 
 
 def _await_another() -> None:
-    """Keep what is shown while another file is on its way: the browser takes the one before away first."""
+    """Keep the page as it is while another file is uploading: the browser removes the previous file first."""
     end = time.monotonic() + UPLOAD_S
-    while st.session_state.get("had_file") and time.monotonic() < end:  # reading the state ends a run that is outdated
+    while st.session_state.get("had_file") and time.monotonic() < end:  # reading the state ends an outdated run
         time.sleep(0.01)
     st.session_state["had_file"] = False
 
@@ -83,7 +83,7 @@ def _say_what_it_is(name: str, size: int, found: dict[str, Any]) -> None:
 def _show_trials(found: dict[str, Any]) -> None:
     trials = found["trials"]
     if not trials:
-        todo = "Below you see why" if found["rejects"] else "It is joined to the outputs beside it: ingest their folder"
+        todo = "See below why" if found["rejects"] else "It is joined to the outputs beside it: ingest their folder"
         st.info(f"This file contains no benchmark result. {todo}.")
         return
     frame = pd.DataFrame(trials)
@@ -95,7 +95,7 @@ def _show_trials(found: dict[str, Any]) -> None:
     packet = "Loss, packets" if are_leases else "Loss"
     widgets.declared("tried", frame.assign(**shares).drop(columns=hidden), {"packet": packet})
     if found["trials_in_all"] > len(trials):
-        st.caption(f"The first {len(trials):,} are shown; `dropline show FILE` shows all.")
+        st.caption(f"Only the first {len(trials):,} are shown; `dropline show FILE` shows all.")
     st.caption("Files beside a trial (counters, a sidecar) are not known here.")
     if "dnsblast" in set(frame["tool"]):
         st.caption(wording.CAPTIONS["dnsblast"])
@@ -132,7 +132,7 @@ def _place(trials: list[dict[str, Any]]) -> None:
         return
     drawn = ramp.among_known(known, points, goal["loss_limit"], unit or "per second", finding)
     widgets.chart(drawn, "among-known", asked)
-    some = " More are known than are drawn." if len(known) == MOST_STEPS else ""
+    some = " There are more than are drawn." if len(known) == MOST_STEPS else ""
     few = f"{wording.CAPTIONS['one_rate']} " * (points["offered_rate"].nunique() == 1)
     st.caption(few + wording.CAPTIONS["others"] + some)
 
@@ -147,7 +147,7 @@ def _finding(warehouse: Warehouse, trials: pd.DataFrame, kind: dict[str, str | N
     most = trials.loc[within & ~trials["is_unsustained"].astype(bool), "achieved_rate"].max()
     if not wording.is_known(most):
         if within.any():
-            return f"Within {limit}, but not sustained: answers came more slowly than queries were to be sent"
+            return f"Within {limit}, but not sustained: fewer answers per second than the requested rate"
         return f"No complete trial of this file stays within {limit}"
     rates = queries.ask(warehouse, "tried_capacities", **kind, loss_goal=goal["loss_goal"])["rate"].to_pylist()
     reached = f"{wording.number(most)} {kind['rate_unit'] or 'per second'} within {limit}"
@@ -187,7 +187,7 @@ def _show_lines(found: dict[str, Any]) -> None:
     if not found["lines"]:
         return
     place = st.expander("Line by line: how each was read", on_change="rerun", key="line-by-line")
-    if not place.open:  # the browser would lay out a table that nobody sees
+    if not place.open:  # otherwise the browser would lay out a table that nobody sees
         return
     with place:
         lines = [(number, kind, printable(text)) for number, text, kind in found["lines"]]
@@ -201,17 +201,17 @@ def _offer_to_keep(name: str, data: bytes) -> None:
     if not uploads.may_keep():
         st.caption("It is not stored. To add it, put it in a folder and type `dropline ingest FOLDER`.")
     elif not auth.may_store():
-        st.caption("It is not stored: only editors can do that. Ask the person who runs this Dropline to make you one.")
+        st.caption("It is not stored: only editors can store files. Ask the person who runs this Dropline for that.")
     elif st.button("Keep it", icon=":material/save:", help="Store the file in the lake."):
         uploads.keep(home, name, data)
         try:
             with st.spinner("Ingesting it ..."):
-                said = uploads.take_in(home)
+                output = uploads.take_in(home)
         except (Refused, TooMuch) as error:
             st.error(wording.plain(error), icon=":material/block:")
             return
         st.success("The file is in the lake, in the campaign uploads. `dropline build` updates the figures.")
-        st.code(said, language=None, wrap_lines=True)
+        st.code(output, language=None, wrap_lines=True)
 
 
 main()

@@ -52,7 +52,7 @@ def _draw(warehouse: Warehouse, goal: str | None, title: str, known: Mapping[str
         widgets.chart(panel.ratios(drawn, finding, detail), "versions", asked)
     st.caption(
         f"{wording.plain(wording.doubts(found.to_pylist()))} "
-        "Rates of ramps are those of the last steps that passed, changes those of the estimates at the limit. Choose a "
+        "Rates of ramps are those of the last steps that passed; changes compare the estimates at the limit. Choose a "
         "row to compare the two versions of a set-up: loss curves, settings and hardware."
     )
     both = [*rows["configuration_id_a"], *rows["configuration_id_b"]]

@@ -62,7 +62,7 @@ def test_the_home_page_says_what_the_newest_version_changed_and_leads_there(open
 
 def test_a_comparison_begins_with_the_newest_version_against_the_one_before(open_page, two_versions, warehouse):
     app = open_page(two_versions, "compare")
-    assert "the newest version against the one before" in app.caption[0].value
+    assert "the newest version against the previous one" in app.caption[0].value
     chosen = app.multiselect("configurations").value
     facts = queries.ask(warehouse, "factors", configuration_ids=chosen).to_pylist()
     threading = {row["configuration_id"]: row["threading"] for row in facts}

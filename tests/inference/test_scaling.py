@@ -114,7 +114,7 @@ def test_a_law_that_misses_the_means_is_as_uncertain_as_it_misses():
         ([1, 4, 4], [1000, 2000, 2010], None, "2 distinct thread counts"),
         ([4, 4], [1000, 1010], None, "one distinct thread count"),
         ([], [], None, "0 distinct"),
-        ([4, 5, 7], [1000, 1100, 1200], None, "From 4 to 7 threads is too little spread"),
+        ([4, 5, 7], [1000, 1100, 1200], None, "4 to 7 threads are too little spread"),
         ([4, 6, 8], [1000, 1100, 1200], 2, "above the 2 physical cores"),
         ([1, 2, 4], [1000, 2300, 4000], None, "From 1 to 2 threads the rate of one thread grows by 15 %"),
         ([1, 2, 4] * 2, [1000, 2060, 4000, 1001, 2061, 4001], None, "superlinear"),
