@@ -164,7 +164,7 @@ def _sentence(pair: Pair, verdict: Verdict, drop: float) -> str:
     runs, baseline_runs = pair.runs or 1, pair.baseline_runs or 1
     if pair.outliers / runs > pair.baseline_outliers / baseline_runs:
         figure += (
-            f"; {pair.outliers} of {runs} runs are far below the others or broke off and do not count, "
+            f"; {pair.outliers} of {runs} runs are far below the others and do not count, "
             f"{pair.baseline_outliers} of {baseline_runs} of the baseline"
         )
     if pair.machines_differ_in:
