@@ -1,4 +1,4 @@
-"""From raw files to the Parquet lake."""
+"""Ingest of raw files into the Parquet lake."""
 
 import sys
 
@@ -6,14 +6,14 @@ import pyarrow as pa
 
 
 class _NoPandas:
-    """Hides pandas while Arrow asks for it, which it does once, at its first conversion of Python values.
+    """Import hook that hides pandas from Arrow, which looks for it once, at its first conversion of Python values.
 
-    The import takes longer than ingesting a thousand files. Arrow asks again when it converts from or to pandas.
+    Importing it takes longer than ingesting a thousand files. Arrow looks again when it converts from or to pandas.
     """
 
     @staticmethod
     def find_spec(name: str, *_: object) -> None:
-        """Refuse to find pandas."""
+        """Pretend that pandas is not installed."""
         if name == "pandas":
             raise ImportError(name)
 

@@ -1,7 +1,7 @@
-"""Archives as folders: extract the plain files of a tar or zip file into a temporary folder, within limits.
+"""Archives read as folders: the plain files of a tar or zip file, extracted into a temporary folder within limits.
 
-Every file gets the archive's own modification time, because a repacked archive may keep its members' times; change
-detection relies on it.
+Every file gets the archive's own modification time, on which change detection relies: a repacked archive may keep the
+times of its members.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _SPLIT: Final = "unpack it yourself and ingest the folder, or make several archi
 
 
 class Member(NamedTuple):
-    """One member of an archive: its path and size, what `held` reads, and why it is skipped, if it is."""
+    """One member of an archive: its path and size, a function that opens it, and why it is skipped, if it is."""
 
     path: str
     size: int
@@ -58,7 +58,7 @@ class Member(NamedTuple):
 
 
 def is_tar(data: bytes) -> bool:
-    """Return whether the bytes begin with a tar header whose checksum is right."""
+    """Return whether the bytes begin with a tar header with a correct checksum."""
     if len(data) < _BLOCK or b"\0" not in data[:_BLOCK]:
         return False
     try:
@@ -71,8 +71,8 @@ def is_tar(data: bytes) -> bool:
 def unpack(file: str, folder: Path, max_bytes: int) -> list[tuple[str, str]] | None:
     """Extract an archive into the empty `folder`; return the path and the rule of every member left out.
 
-    None if the file is not an archive, whatever its name. A member larger than `max_bytes` has its size but no
-    contents. Raises Rejected if the archive is damaged or exceeds the limits.
+    None if the file is not an archive, whatever its name. A member larger than `max_bytes` gets its size but no
+    contents. Raise Rejected if the archive is damaged or exceeds the limits.
     """
     opened = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(opened, "rb") as raw:  # noqa: PTH123 -- a descriptor
@@ -86,7 +86,7 @@ def unpack(file: str, folder: Path, max_bytes: int) -> list[tuple[str, str]] | N
                 members = _of_zip(raw)
             elif is_packed(head) or is_tar(head):
                 bounded = _Bounded(decompressed(raw, head), status.st_size)
-                if not is_tar(bounded.read(_LONGEST_READ)):  # a block of bzip2 has its checksum at its end
+                if not is_tar(bounded.read(_LONGEST_READ)):  # reads a whole block, as bzip2 has the checksum at its end
                     return None
                 bounded.seek(0)
                 members = _of_tar(bounded)
@@ -95,7 +95,7 @@ def unpack(file: str, folder: Path, max_bytes: int) -> list[tuple[str, str]] | N
             return _write(members, folder, max_bytes, status)
         except NotImplementedError as error:
             raise Rejected(f"an archive packed in an unsupported way: {error}", _UNPACK) from None
-        except RuntimeError as error:  # how zipfile reports a password
+        except RuntimeError as error:  # zipfile needs a password
             raise Rejected(f"an archive that cannot be read: {error}", _UNPACK) from None
         except _DAMAGES as error:
             if isinstance(error, OSError) and error.errno is not None:
@@ -129,7 +129,7 @@ def _write(members: Iterator[Member], folder: Path, max_bytes: int, status: os.s
             continue
         with opened:
             if member.size > max_bytes:
-                opened.truncate(member.size)  # the reader rejects it by its size
+                opened.truncate(member.size)  # so that the reader rejects it by its size
             else:
                 copyfileobj(member.held(), opened, _LONGEST_READ)  # raises an error if a member is too short
         os.utime(place, ns=(status.st_mtime_ns, status.st_mtime_ns))
@@ -144,7 +144,7 @@ def _require_size(size: int, packed: int) -> None:
 
 
 def _of_zip(raw: IO[bytes]) -> Iterator[Member]:
-    # zipfile reads all of the central directory into memory
+    # zipfile reads the whole central directory into memory
     raw.seek(max(0, raw.seek(0, io.SEEK_END) - (1 << 16) - 22))
     tail = raw.read()
     end = tail.rfind(b"PK\x05\x06")
@@ -158,9 +158,9 @@ def _of_zip(raw: IO[bytes]) -> Iterator[Member]:
 
 
 def _of_tar(raw: _Bounded) -> Iterator[Member]:
-    with tarfile.open(fileobj=cast("IO[bytes]", raw), mode="r:") as archive:  # which asks for no more
+    with tarfile.open(fileobj=cast("IO[bytes]", raw), mode="r:") as archive:  # _Bounded has all that it needs
         while info := archive.next():
-            archive.members.clear()  # type: ignore[attr-defined] # tarfile keeps them all
+            archive.members.clear()  # type: ignore[attr-defined] # else tarfile keeps all of them
             if info.isreg():
                 yield Member(info.name, info.size, lambda info=info: archive.extractfile(info))
             elif not info.isdir():
@@ -170,7 +170,7 @@ def _of_tar(raw: _Bounded) -> Iterator[Member]:
 
 
 class _Bounded:
-    """A stream that limits total size and the size of each read, because headers may claim anything."""
+    """A stream that limits the total size and the size of each read, as headers may claim anything."""
 
     def __init__(self, raw: Any, packed: int) -> None:
         self._raw, self._packed = raw, packed

@@ -1,8 +1,8 @@
-"""Backups: a copy of a home, taken while it is in use; the backup is itself a home.
+"""Backup of a home while it is in use; the backup is itself a home.
 
-Besides, it has backup.json, which says when it was finished (null until then), and backup.lock, held while it is
-written. Files of the lake never change, so the listed files and then the log are a consistent snapshot; those that the
-backup already has are not copied again.
+It also has backup.json, with the time when it was finished (null until then), and backup.lock, held while it is
+written. Files of the lake never change, so copying the listed files and then the log gives a consistent snapshot;
+files that the backup already has are not copied again.
 """
 
 import fcntl
@@ -27,9 +27,9 @@ _LOCK: Final = "backup.lock"
 
 
 def backup(home: Home, root: Path, *, progress: Progress = unseen) -> str:
-    """Copy `home` to `root`, sync and verify the copy, and say what it holds; others may write to `home` meanwhile.
+    """Copy `home`, which may be in use, to `root`, sync and verify the copy, and return a sentence on its contents.
 
-    Raises DroplineError if `root` holds anything but a backup of this home, cannot be written, or the copy is damaged.
+    Raise DroplineError if `root` holds anything but a backup of this home, cannot be written, or the copy is damaged.
     """
     copy = Home.chosen(root)
     if copy.root.resolve().is_relative_to(home.root.resolve()):
@@ -69,16 +69,16 @@ def _alone(copy: Home) -> Iterator[None]:
 
 
 def _mark(copy: Home, *, finished: bool) -> None:
-    said = {"finished_at": datetime.now(UTC).isoformat(timespec="seconds") if finished else None}
+    content = {"finished_at": datetime.now(UTC).isoformat(timespec="seconds") if finished else None}
     with replacing(copy.root / MARKER) as file:
-        file.write(json.dumps(said).encode() + b"\n")
+        file.write(json.dumps(content).encode() + b"\n")
 
 
 def _copy(home: Home, copy: Home, progress: Progress) -> tuple[int, int]:
     """Copy the files, then the log; return the number of batches and how many of them are new."""
     source = Lake(home.lake)
     with ExitStack() as stack:
-        # Opened before the lake is listed, so the list includes every batch the warehouse was built from.
+        # Opened before the lake is listed, so that the list includes every batch the warehouse was built from.
         warehouse = stack.enter_context(home.warehouse.open("rb")) if home.warehouse.exists() else None
         stack.enter_context(source.reading())
         logged = log.names(home.lake / "log")

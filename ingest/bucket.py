@@ -1,4 +1,4 @@
-"""A lake in an S3 bucket: the same files and log as on disk; entries are created by conditional puts.
+"""Lake in an S3 bucket: the same files and log as on disk, with entries created by conditional puts.
 
 Every machine keeps a local copy of the entries in force. Credentials come from the environment, a profile or the
 machine's role.
@@ -29,7 +29,7 @@ from dropline.paths import ENDPOINT
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, RetryConfig, S3Config
 
-_ABANDONED: Final = timedelta(days=1)  # no push takes that long: older files that no entry names were left by a crash
+_ABANDONED: Final = timedelta(days=1)  # no push takes that long: older files without an entry were left by a crash
 _LOG: Final = "lake/log"
 _CHUNK: Final = 8 * 1024 * 1024
 _KEYS: Final = (
@@ -48,11 +48,11 @@ _ADVICE: Final = "Put the object back from the copy of a machine that has it: do
 
 
 class DamagedObject(DroplineError):
-    """An object of the bucket that differs from what was put."""
+    """An object of the bucket differs from what was put."""
 
 
 class Bucket:
-    """The folder of a bucket given by `address` (s3://bucket/folder); object keys are relative to it."""
+    """The folder `address` of a bucket (s3://bucket/folder); object keys are relative to it."""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -104,12 +104,12 @@ class Bucket:
                 obstore.put(self._store, f"lake/{part.path}", root / part.path)
             try:
                 obstore.put(self._store, key, entry.written(), mode="create")
-            except exceptions.AlreadyExistsError:  # put by others, or by us if the response was lost
+            except exceptions.AlreadyExistsError:  # put by another process, or by us if the response was lost
                 return bytes(obstore.get(self._store, key).bytes()) == entry.written()
         return True
 
     def fetch(self, root: Path, part: Part) -> Part:
-        """Copy a file into the lake at `root` and return it; raise DamagedObject if it differs from what was put."""
+        """Copy a file into the lake at `root`, and return it; raise DamagedObject if it differs from what was put."""
         file = root / part.path
         file.parent.mkdir(exist_ok=True)
         with replacing(file) as fresh:
@@ -128,7 +128,7 @@ class Bucket:
         return found
 
     def sweep(self, named: Collection[str]) -> None:
-        """Remove files older than a day that are not in `named`: replaced, or left by a killed push."""
+        """Remove files older than a day that are not in `named`: they were replaced, or left by a killed push."""
         before, listed = datetime.now(UTC) - _ABANDONED, self._listing("lake/files")
         kept = {*named, *(key.split("/")[2] for key, put_at in listed.items() if put_at >= before)}
         if doomed := [key for key in listed if key.split("/")[2] not in kept]:
@@ -159,7 +159,7 @@ class Bucket:
 
     @contextmanager
     def _in_words(self) -> Iterator[None]:
-        """Translate the store's exceptions without repeating their text, which may contain keys."""
+        """Replace the store's exceptions by our own, without their text, which may contain keys."""
         try:
             yield
         except exceptions.BaseError as error:
@@ -170,7 +170,7 @@ class Bucket:
 
 
 def _keys() -> S3Config:
-    """Return the credentials of a profile; the store itself finds those of the environment and the machine's role."""
+    """Return the credentials of a profile; the store finds those of the environment and the machine's role itself."""
     if "AWS_ACCESS_KEY_ID" in os.environ:
         return {}
     profiles = configparser.ConfigParser()

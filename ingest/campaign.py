@@ -44,11 +44,11 @@ RCODES: Final = (
     "BADCOOKIE",
 )
 
-_EXPECTED: Final = {  # in place of what pydantic says of a value
+_EXPECTED: Final = {  # replaces pydantic's message about a value
     **dict.fromkeys(("date_from_datetime_parsing", "date_parsing"), "expected a date such as 2026-11-20"),
     **dict.fromkeys(("int_parsing", "int_type"), "expected a whole number"),
 }
-_REMEDIES: Final = {  # of what PyYAML says
+_REMEDIES: Final = {  # part of PyYAML's message -> what to do
     "'\\t'": "indent with blanks instead of tabs",
     "mapping values are not allowed": "align the keys, or put a text with a colon in quotes",
     "<block end>": "align the keys, or put a text that begins with a bracket or brace in quotes",
@@ -77,7 +77,7 @@ Slug = Annotated[str, AfterValidator(_short_name)]
 
 
 class CampaignError(DroplineError):
-    """An unusable campaign.yaml; the text says where, why and what to write instead."""
+    """A campaign.yaml is unusable; the message says where, why and what to write instead."""
 
 
 class _Strict(BaseModel):
@@ -98,7 +98,6 @@ class Method(_Strict):
         discard_from_runs: least number of runs for it.
         exceed_ratio: share of a step's trials that may exceed a loss goal: 0.5, so that their median counts (ETSI
         TST009), or 0, so that the worst does (RFC 2544). Both are goals of draft-ietf-bmwg-mlrsearch.
-
     """
 
     discard_lowest: Annotated[int, Field(ge=0, le=100)] = 1
@@ -114,7 +113,7 @@ class Method(_Strict):
 
 
 def _meant(column: str, word: str) -> str:
-    """Reject a word that the column does not allow, listing those it does."""
+    """Return the word for a column; raise ValueError, with the allowed words, if it has another."""
     try:
         normalise(column, word)
     except ValueError as error:
@@ -140,18 +139,18 @@ Defaults = create_model(
 
 
 def match_template(template: str, path: str) -> re.Match[str] | None:
-    """Return the match of `path` (forward slashes, relative to the campaign), with a named group for each field.
+    """Return the match of `path` (forward slashes, relative to the campaign) with a group per field.
 
-    In a template such as `{protocol}_{backend}/rep{repetition}/rate{offered_rate}.txt` a field matches the shortest
-    text within one folder or file name; numeric fields match digits only, a rate also `10k`. `{_}` matches anything
-    within one name; one `**/` matches any folders. Raises ValueError for an invalid template.
+    In a template such as `{protocol}_{backend}/rep{repetition}/rate{offered_rate}.txt`, a field matches the shortest
+    text within one folder or file name; numeric fields match only digits, a rate also `10k`. `{_}` matches anything
+    within one name; one `**/` matches any folders. Raise ValueError for an invalid template.
     """
     return _template_pattern(template).fullmatch(path) if len(path) <= 4096 else None
 
 
 @lru_cache(maxsize=1024)
 def _template_pattern(text: str) -> re.Pattern[str]:
-    """Compile a template; every field is an atomic group, so a match costs at most folders * length."""
+    """Compile a template; every field is an atomic group, so that a match costs at most folders * length."""
     if len(text) > 1000 or text.count("**/") > 1 or "*" in text.replace("**/", "", 1):
         raise ValueError(f"{text!r}: use {{_}} for anything within a name, and **/ at most once for any folders")
     pieces = [_name_pattern(name, text) for name in text.split("/")]
@@ -192,7 +191,7 @@ def _listed(value: object) -> object:
 
 
 def _inside(folder: str) -> str:
-    """Normalise a folder of the campaign; reject a path that leaves the campaign."""
+    """Return the normalised path of a folder of the campaign; raise ValueError if it leaves the campaign."""
     parts = [part for part in folder.split("/") if part not in {"", "."}]
     if folder.startswith("/") or ".." in parts:
         raise ValueError(f"{folder!r} leads out of the campaign's folder; name a folder inside it")
@@ -217,7 +216,7 @@ def _sidecar_template(text: str) -> str:
 
 
 def _rcode(name: str) -> str:
-    if name not in RCODES and not re.search(r"[0-9]", name):  # tools print codes without a name as numbers
+    if name not in RCODES and not re.search(r"[0-9]", name):  # tools print unnamed codes as numbers
         raise ValueError(f"there is no answer code {name!r}; {_nearest(name, RCODES)}")
     return name
 
@@ -263,7 +262,7 @@ class Campaign(_Strict):
         (), description="Globs of files to skip; a final / means a whole folder."
     )
 
-    _where: str = PrivateAttr("path")  # the key of the templates, for editors
+    _where: str = PrivateAttr("path")  # where the key of the templates is, for messages
 
     @model_validator(mode="after")
     def _means_what_columns_hold(self) -> Self:
@@ -278,25 +277,25 @@ class Campaign(_Strict):
 
     @cached_property
     def said(self) -> tuple[tuple[str, Any], ...]:
-        """The defaults for every trial, column by column."""
+        """Defaults for every trial, as pairs of column and value."""
         defaults: dict[str, Any] = dict(self.defaults)
         return tuple(each for each in defaults.items() if each[1] is not None)
 
     def match(self, path: str) -> re.Match[str] | None:
-        """Return the match of the first matching path template, if it extracts anything: a group for each column."""
+        """Return the match of the first matching path template, with a group per column, if it extracts anything."""
         found = next(filter(None, (match_template(text, path) for text in self.path)), None)
         return found if found and found.re.groups else None
 
     def doubts(self, paths: Iterable[str]) -> Iterator[str]:
-        """Yield warnings about `path`, given all output `paths`: those it misses, and invalid values."""
+        """Yield warnings about the templates: outputs among `paths` that they miss, and invalid values."""
         matched: list[str] = []
         missed: list[str] = []
         places: dict[tuple[str, str], list[str]] = defaultdict(list)
         for path in paths if self.path else ():
             found = self.match(path)
             (matched if found else missed).append(path)
-            for said in found.groupdict().items() if found else ():
-                places[said].append(path)
+            for field in found.groupdict().items() if found else ():
+                places[field].append(path)
         wrong: dict[str, list[str]] = defaultdict(list)
         for (column, word), those in places.items():
             try:
@@ -315,7 +314,7 @@ class Campaign(_Strict):
             )
 
     def ignores(self, path: str) -> bool:
-        """Return whether campaign.yaml ignores a file (path relative to the campaign's folder)."""
+        """Return whether the campaign ignores a file (path relative to its folder)."""
         name = path.rpartition("/")[2]
         return bool(self.ignore) and any(
             fnmatchcase(path, glob + "*" if glob.endswith("/") else glob) or fnmatchcase(name, glob)
@@ -324,7 +323,7 @@ class Campaign(_Strict):
 
     @classmethod
     def parse(cls, data: bytes, where: str = FILE_NAME) -> Self:
-        """Parse the bytes of a campaign.yaml; errors name the file as `where`."""
+        """Parse a campaign.yaml, called `where` in errors."""
         contents, lines = read_yaml(data, where)
         try:
             read = cls.model_validate(contents)
@@ -336,10 +335,10 @@ class Campaign(_Strict):
 
 
 def read_yaml(data: bytes, where: str) -> tuple[object, Lines]:
-    """Return the contents with every scalar as text, and the line of every entry.
+    """Return the contents of a YAML file with every scalar as text, and the line of every entry.
 
-    Scalars stay text so that version 2.10 does not become the number 2.1 and `off` does not become a boolean; the model
-    converts them. Aliases are rejected: they let a small file expand without bound.
+    Scalars stay text so that version 2.10 does not become the number 2.1 and `off` no boolean; the model converts
+    them. Aliases are rejected, as they let a small file expand without bound.
     """
     if len(data) > MAX_BYTES:
         raise CampaignError(f"{where}: larger than {MAX_BYTES} bytes; it should not hold data")
@@ -358,7 +357,7 @@ def read_yaml(data: bytes, where: str) -> tuple[object, Lines]:
         line, why = "", " ".join(str(error).split())
         if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark:
             line, why = f", line {error.problem_mark.line + 1}", str(error.problem or error.context)
-        why += next((f"; {remedy}" for said, remedy in _REMEDIES.items() if said in why), "")
+        why += next((f"; {remedy}" for message, remedy in _REMEDIES.items() if message in why), "")
         raise CampaignError(f"{where}{line}: not readable as YAML: {why}") from None
     if not isinstance(node, yaml.MappingNode):
         raise CampaignError(f"{where}: expected `key: value` lines, at least `campaign: a-short-name`")
@@ -386,7 +385,7 @@ def _refuse(node: Any, where: str, why: str) -> NoReturn:
 
 
 def explain(fault: Any, lines: Lines, where: str, model: type[BaseModel]) -> str:
-    """Describe one pydantic error of a model in a sentence: file, line, key and what is allowed."""
+    """Return a pydantic error of a model as a sentence: file, line, key and what is allowed."""
     place = named = tuple(part for part in fault.get("ctx", {}).get("place", fault["loc"]) if part != "[key]")
     while place and place not in lines:
         place = place[:-1]
@@ -394,7 +393,7 @@ def explain(fault: Any, lines: Lines, where: str, model: type[BaseModel]) -> str
         *parents, key = fault["loc"]
         block: Any = model
         for name in parents:
-            is_block = hasattr(block, "model_fields")  # else a mapping of blocks by name
+            is_block = hasattr(block, "model_fields")  # otherwise it is a mapping of blocks by name
             block = block.model_fields[name].annotation if is_block else get_args(block)[-1]
         fields = block.model_fields.items()
         allowed = [field.alias or name for name, field in fields]

@@ -1,4 +1,4 @@
-"""Change detection: the file versions in the lake, and the folders that cannot have changed."""
+"""Change detection: which file versions the lake has, and which folders cannot have changed."""
 
 import re
 from collections import defaultdict
@@ -20,15 +20,15 @@ from dropline.ingest.parquet import naming, plain, widened
 from dropline.ingest.schema import TABLES
 
 _BEGAN: Final = re.compile(r"-(\d{8}T\d{6}Z)")
-# A file changed again right after it was read may keep the same time. The coarsest file system clock (FAT) ticks
-# every two seconds.
+# A file that changes right after it was read may keep its time: the coarsest clock of a file system (FAT) ticks every
+# two seconds.
 _TICK_US: Final = 2_000_000
-_CAMPAIGNS: Final = 8  # whose files are cached
+_CAMPAIGNS: Final = 8  # with cached files
 _OPEN_FILES: Final = 16
 
 
 class Held(NamedTuple):
-    """The current version of one file; `since_us` is the start of the ingest that first stored these bytes."""
+    """Current version of one file; `since_us` is the start of the ingest that first stored these bytes."""
 
     scope: str
     batch: str
@@ -41,13 +41,13 @@ class Held(NamedTuple):
     since_us: int
 
     def is_of(self, item: Found) -> bool:
-        """Return whether a file on disk has these bytes, judging by its size and time."""
+        """Return whether a file on disk has these bytes, by its size and time."""
         aged = item.modified_us + _TICK_US < self.since_us
         return aged and (item.size, item.modified_us) == (self.size_bytes, self.modified_us)
 
 
 class Known:
-    """The current versions in `lake` while it is `reading`: a snapshot loaded campaign by campaign to limit memory."""
+    """Snapshot of the current versions in `lake`, which must be `reading`; loaded by campaign, to limit memory."""
 
     def __init__(self, lake: Lake) -> None:
         self._lake = lake
@@ -55,7 +55,7 @@ class Known:
         self._current = lru_cache(maxsize=_CAMPAIGNS)(self._load)
         self._there = lru_cache(maxsize=_CAMPAIGNS)(lambda scope: {name for name, _ in self.of_scope(scope)})
         self._groups: list[tuple[Path, int, set[str]]] = []  # row groups and the campaigns in them
-        self.campaigns: dict[str, set[str]] = defaultdict(set)  # of the files of a scope
+        self.campaigns: dict[str, set[str]] = defaultdict(set)  # scope -> campaigns of its files
         self.places: dict[str, dict[str, None]] = defaultdict(dict)  # folder -> the scopes it has had, newest last
         self.renamed: dict[str, str] = {}  # old campaign name -> new one
         for file in lake.files("raw_files"):
@@ -75,15 +75,15 @@ class Known:
                         self.renamed[campaign] = scope
 
     def is_held(self, scope: str) -> bool:
-        """Return whether the lake has current files of a scope, or of a campaign of that name."""
+        """Return whether the lake has current files of a scope or of a campaign of the same name."""
         return bool(self.of_scope(scope) or self._current(scope))
 
-    def campaign(self, scope: str, said: str) -> str:
-        """Return the campaign that sidecars of a scope name: its present name, if the scope's was renamed."""
-        return next((name for name in (said, *self.later_names(said)) if name in self._there(scope)), said)
+    def campaign(self, scope: str, named: str) -> str:
+        """Return the current name of the campaign that sidecars of a scope name, which may have been renamed."""
+        return next((name for name in (named, *self.later_names(named)) if name in self._there(scope)), named)
 
     def later_names(self, name: str) -> Iterator[str]:
-        """Yield the names that a renamed campaign got, in order."""
+        """Yield the later names of a renamed campaign, in order."""
         seen: set[str] = set()
         while name not in seen and (after := self.renamed.get(name)):
             yield after
@@ -96,12 +96,12 @@ class Known:
         return Version(held.sha256, held.context_sha256, held.status) if held else None
 
     def other_scope(self, item: Found, key: Key, sha256: str) -> str | None:
-        """Return the scope, other than its own, whose file of other bytes a file replaces, if any."""
+        """Return the other scope whose file, with other bytes, a file would replace, if any."""
         held = self._current(key[0]).get(key[1])
         return held.scope if held and held.sha256 != sha256 and held.scope != item.scope.name else None
 
     def left(self, item: Found, key: Key, sha256: str) -> Iterator[Key]:
-        """Yield the keys that a file and its sidecar have in the lake if the sidecar named another campaign before."""
+        """Yield the earlier keys of a file and its sidecar, if the sidecar named another campaign before."""
         scope, (campaign, path) = item.scope.name, key
         for other in self.campaigns.get(scope, set()) - {campaign} if not self.get(key) else ():
             before = self._current(other)
@@ -109,7 +109,7 @@ class Known:
                 yield from ((other, each.path) for each in (item, item.sidecar) if each and each.path in before)
 
     def of_scope(self, scope: str) -> dict[Key, Held]:
-        """Return the current files whose folder is that of `scope`, whatever their campaign."""
+        """Return the current files of a scope, whatever their campaign."""
         return {
             (campaign, path): held
             for campaign in sorted(self.campaigns.get(scope, ()))
@@ -118,7 +118,7 @@ class Known:
         }
 
     def with_bytes(self, digests: Iterable[str]) -> set[str]:
-        """Return the scopes with current files in which any version of a file has one of the digests."""
+        """Return the scopes that have current files, and in which any version of a file has one of the digests."""
         wanted, found = pa.array(sorted(digests), pa.string()), set[str]()
         for file, group, _ in self._groups:
             rows = self._read(file, group, ["campaign", "scope", "sha256"])
@@ -126,12 +126,12 @@ class Known:
         return {scope for scope in found if self.of_scope(scope)}
 
     def all_of(self, items: Sequence[Found]) -> dict[Key, Held] | None:
-        """Return the stored files of a scope, or None if one may have changed or a removed one explained others.
+        """Return the stored files of a scope, or None if one may have changed or a removed one was context of others.
 
-        An output is joined only to files of its scope, so nothing changes if every file has the size and time of its
+        Outputs are joined only to files of their scope, so nothing changes if every file has the size and time of its
         current version. Removed files matter if their status is `context`, or if campaign.yaml now ignores them.
         """
-        # A file may have belonged to another campaign before its sidecar named this one.
+        # A file may have belonged to another campaign until its sidecar named this one.
         files = sorted(self.of_scope(items[0].scope.name).items(), key=lambda file: file[1].batch)
         newest, there = {key[1]: (key, held) for key, held in files}, {}
         for item in items:
@@ -144,14 +144,14 @@ class Known:
         return None if is_ignored or any(held.status == "context" for _, held in newest.values()) else there
 
     def rejects(self, batches: Mapping[Key, str]) -> Iterator[Row]:
-        """Yield the rows of schema.REJECTS, without the batch, of each file in the batch given for it."""
+        """Yield the rows of schema.REJECTS, without the batch, for files and their batches."""
         if batches:
             for row in self._lake.tables("rejects").to_pylist():
                 if batches.get((row["campaign"], row["source_path"])) == row.pop("batch"):
                     yield row
 
     def server_configs(self, folders: Mapping[str, str]) -> Iterator[ServerConfig]:
-        """Yield the current server configurations of some scopes; `folders` maps scopes to folders."""
+        """Yield the current server configurations of these scopes (scope -> folder)."""
         columns = [name for name in TABLES["server_configs"].names if name != "settings"]
         for row in self._lake.tables("server_configs", columns).to_pylist():
             campaign, path, batch = row["campaign"], row["source_path"], row.pop("batch")
@@ -174,7 +174,7 @@ class Known:
         return {path: held for path, held in current.items() if held.status != FORGOTTEN}
 
     def _read(self, file: Path, group: int, columns: list[str]) -> pa.Table:
-        """Return columns of a row group; batches of older versions lack a scope, which is the campaign then."""
+        """Return columns of a row group; in batches of older versions, the scope is the campaign."""
         with naming(file):
             rows = self._opened(file).read_row_group(group, columns=columns, use_threads=False)
         rows = widened(rows, pa.schema([TABLES["raw_files"].field(name) for name in columns]))
@@ -190,6 +190,6 @@ _COLUMNS: Final = [
 
 @lru_cache(maxsize=1024)
 def _began_us(batch: str) -> int:
-    """Return when a batch began, parsed from its name; 0 if the name has no time."""
+    """Return the start of a batch, from its name; 0 if that has no time."""
     found = _BEGAN.search(batch)
     return int(datetime.strptime(found[1], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).timestamp()) * 10**6 if found else 0

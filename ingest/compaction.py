@@ -1,4 +1,4 @@
-"""Compaction: merge small entries of the log into one; rows and their order do not change. Only a purge drops rows."""
+"""Compaction of the lake: small entries of the log become one with the same rows; only a purge drops rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ LARGE_BYTES: Final = 128 * 1024 * 1024  # an entry of this size is not merged fu
 
 @dataclass(slots=True)
 class Compacted:
-    """The result of one `compact`."""
+    """Result of one `compact`."""
 
     before: int  # number of entries in force before
-    merged: int = 0  # how many of them were merged
-    into: int = 0  # that many new ones
+    merged: int = 0  # number of entries that were merged
+    into: int = 0  # number of new entries that they were merged into
     waiting: int = 0  # folders that stay on disk until their readers finish
     purged: int = 0  # forgotten files that were removed
-    left: int = 0  # those skipped because another process was faster
+    left: int = 0  # forgotten files skipped because another process was faster
 
     def text(self) -> str:
         """Return the result as text."""
@@ -46,9 +46,9 @@ class Compacted:
 def compact(
     lake: Lake, *, large_bytes: int = LARGE_BYTES, purge: bool = False, progress: Progress = unseen
 ) -> Compacted:
-    """Merge neighbouring entries until each has `large_bytes`, or with `purge` all, without the forgotten files.
+    """Merge neighbouring entries until each has `large_bytes`; with `purge`, merge all and drop forgotten files.
 
-    Ingests, builds and other compactions may run at the same time; killing it is safe. Raises DroplineError if a file
+    Ingests, builds and other compactions may run at the same time; killing it is safe. Raise DroplineError if a file
     differs from what was written; earlier merges stay committed.
     """
     lake = Lake.create(lake.root)
@@ -74,7 +74,7 @@ def compact(
 
 
 def runs(entries: Sequence[Entry], large_bytes: int) -> list[list[Entry]]:
-    """Return which neighbours to merge."""
+    """Return the groups of neighbouring entries to merge."""
     found: list[list[Entry]] = [[]]
     held = 0
     for entry in entries:

@@ -1,4 +1,4 @@
-"""Context of a trial: values from around its report, with their sources and disagreements."""
+"""Context of a trial: values from outside its report, with their sources and conflicts."""
 
 import codecs
 import hashlib
@@ -27,7 +27,7 @@ from dropline.ingest.servers import kea
 from dropline.ingest.synonyms import ALONE, BACKENDS, UNCLEAR, meaning, normalise
 
 _KEYS: Final = beside.words(__file__, "sidecars")
-# Our column -> sidecar key. Several keys may set the same column; all are read.
+# Column -> sidecar key. Several keys may set the same column; all are read.
 SIDECAR_FIELDS: Final[tuple[tuple[str, str], ...]] = (
     *(field for each in _KEYS["columns"] for field in each.items()),
     *((c, c) for c in (*FIELDS, "command", "requests_planned", "exit_code", "started_at", "ended_at", "server_wiped")),
@@ -41,10 +41,10 @@ _SERVER_COLUMNS: Final = (
     *("product", "product_version", "protocol", "backend", "threading", "threads"),
     *("packet_queue_size", "ha_mode"),
 )
-_ITS_OWN: Final = ("backend", "threading", "threads", "ha_mode")  # tell whether a configuration is that of an output
-_MEASURED: Final = ("Spirent ",)  # tools that give the rate that they measured, not the one asked for
-RATELESS: Final = frozenset({"dnsblast", "kxdpgun"})  # do not print the rate that they were asked for
-_SEVERAL: Final = (dict, list)  # faster to check than the union
+_ITS_OWN: Final = ("backend", "threading", "threads", "ha_mode")  # must agree for a configuration to be an output's
+_MEASURED: Final = ("Spirent ",)  # tools that print the rate that they measured, not the requested one
+RATELESS: Final = frozenset({"dnsblast", "kxdpgun"})  # tools that do not print the requested rate
+_SEVERAL: Final = (dict, list)  # isinstance is faster with a tuple than with a union
 _CONFIGURATION: Final = frozenset(name for name, _ in CONFIGURATION)
 _VERSIONS: Final = re.compile(r"[0-9]+(?:\.[0-9]+)+")
 _FILE_NAME: Final = "file name"
@@ -53,20 +53,20 @@ _NAMES: Final = "names of folders and file"
 _SERVER: Final = "server configuration "
 _DEFAULTS: Final = "campaign.yaml defaults"
 SIDECAR_OF: Final = "sidecar "
-_BESIDE_SIDECAR: Final = "path beside a sidecar"  # it may tell set-ups apart of which sidecars say the same
+_BESIDE_SIDECAR: Final = "path beside a sidecar"  # it may distinguish set-ups with equal sidecars
 _SIDECARS_BESIDE: Final = f"{SIDECAR_OF}of similar outputs"
 _SET_UP: Final = frozenset({"backend", "threading", "scenario"})  # a source of one of these describes the set-up
-# May be read from any word of a path.
+# Columns that may be read from any word of a path.
 _IN_NAMES: Final = ("product", "product_version", "backend", "threading", "threads", "ha_mode")
 _MISSPELT: Final = (*_IN_NAMES, "scenario", "testbed")  # columns whose misspelt keys in sidecars are reported
 _ALIKE: Final = 0.85
 MAX_OBSERVATIONS: Final = 1000
-SERVERS: Final = ("config", "server_config", "config_sha256")  # keys of a sidecar that name a server's configuration
+SERVERS: Final = ("config", "server_config", "config_sha256")  # sidecar keys that name a server's configuration
 _DATABASES: Final = ("database", "db", "lease_database")
-VAGUE: Final = ("version", *_DATABASES)  # keys of a sidecar that may also mean something else
+VAGUE: Final = ("version", *_DATABASES)  # sidecar keys that may also mean something else
 METRICS: Final[dict[str, str]] = _KEYS["metrics"]
 _MODE: Final = re.compile(r" -g (single|multi)\b")
-_ROUTER: Final = re.compile("[Rr][0-9]{1,2}")  # or a repetition, unless the names of its files count some
+_ROUTER: Final = re.compile("[Rr][0-9]{1,2}")  # a repetition, unless the names of its files count repetitions
 _THREADS: Final = "threads beside clients"
 _OF_ONE_THREAD: Final = ("perfdhcp", "dnsblast", "queryperf", "resperf")
 UNREAD: Final = "unread"
@@ -77,21 +77,21 @@ _DIGESTED: Final = json.JSONEncoder(sort_keys=True, default=str, separators=(","
 
 
 Claim = tuple[str, Any, str]
-"""A value that one source gives for a column: (column, value, source)."""
+"""Value that a source gives for a column: (column, value, source)."""
 Names = tuple[Name | None, int | None, tuple[tuple[int, Name | str | None], ...], Sequence[str], bool]
-"""`name`, `level`, `folders` of a Context, clear words that names have by others beside them, `has_other_spelling`."""
+"""`name`, `level`, `folders` of a Context, words whose meaning follows from neighbours, `has_other_spelling`."""
 WATCHED: Final = ("host", "label", "metric", "unit", "value")  # of schema.OBSERVATIONS, in the order of `digested`
 Watched = tuple[str | None, str | None, str, str, float]
 Holds = Callable[[str], bool]
-"""Returns whether outputs are in a folder or below it."""
+"""Function that returns whether outputs are in a folder or below it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
-    """A server configuration found among the files of one ingest."""
+    """A server configuration among the files of one ingest."""
 
     row: Row  # of schema.SERVER_CONFIGS
-    folder: str  # of its campaign, absolute
+    folder: str  # absolute path of its campaign's folder
     path: str  # relative to that folder
     sha256: str
 
@@ -108,21 +108,21 @@ class Context:
     shared: bool = False  # whether the sidecar belongs to the outputs of several processes
     name: Name | None = None  # of the output, if no path template matches and the name may contain more than a rate
     level: int | None = None  # index in the path of the folder whose number counts repetitions
-    # Index and name of each folder whose name may contain the rate; without a name, another number equals it. A text is
-    # what is left of the name of a folder whose number orders it.
+    # Index and name of each folder whose name may contain the rate; no name if another number of the path equals the
+    # rate; a text, without the number, if that only puts the folders in order.
     folders: tuple[tuple[int, Name | str | None], ...] = ()
-    match: re.Match[str] | None = None  # of a path template, with a group for each column
-    has_other_spelling: bool = False  # names beside it spell the same backend in another way: `mysql`, `mariadb`
+    match: re.Match[str] | None = None  # match of a path template, with a group per column
+    has_other_spelling: bool = False  # whether names beside it spell its backend differently: `mysql`, `mariadb`
 
     def sha256(self) -> str:
-        """Return the digest of the context; a different digest makes a new version of the file."""
+        """Return the digest of the context; a new digest makes a new version of the file."""
         written = self.digest_form() % {"observations": observations_json(self.observations)}
         return hashlib.sha256(written.encode()).hexdigest()
 
     def digest_form(self, source: str | None = None, columns: Collection[str] = ()) -> str:
-        """Return a %-format of what `sha256` hashes, for contexts that differ only in some values.
+        """Return the text that `sha256` hashes, as a %-format for contexts that differ only in some values.
 
-        It takes the JSON of `observations` (a list without its brackets), of `source`, and of the values of `columns`.
+        The values are the JSON of `observations` (a list without its brackets), of `source`, and of the `columns`.
         """
         claims = [
             f'["{column}",{f"%({column})s" if column in columns else digested(value).replace("%", "%%")},'
@@ -144,20 +144,20 @@ class Context:
     ) -> Row:
         """Return the columns of schema.TRIALS for a report: its own facts, completed from the context.
 
-        The report takes precedence, except for `scenario`, where a generator knows only its own, and for its start,
-        which it knows to the second. A sidecar's values for one process (times, exit code, rate and signal) are ignored
-        if the file holds several reports or the sidecar serves several files. A trial is complete if the report or the
-        sidecar says that all requests were sent and nobody interrupted it. `rates` are the rates offered by all reports
-        of the file; they help to read the file's name. The `banner` before the report may describe the set-up, too.
+        The report takes precedence, except for `scenario`, as a generator knows only its own, and for its start, which
+        it knows only to the second. A sidecar's values for one process (times, exit code, rate and signal) are ignored
+        if the file holds several reports or the sidecar serves several files. A trial is complete if, by the report or
+        the sidecar, all requests were sent and nobody interrupted it. `rates` are the rates offered by all reports of
+        the file, which help to read the file's name. The `banner` before the report may describe the set-up, too.
         """
         unsaid = frozenset() if alone and not self.shared else _OF_ONE_PROCESS
-        if facts.get("command"):  # the report's command and the one that was called differ by the program's folder
+        if facts.get("command"):  # the report's command and the sidecar's differ in the program's folder
             unsaid |= {"command"}
         tool = facts.get("tool")
         outside = [claim for claim in _of_server(self.claims, facts, self.path) if claim[0] not in unsaid]
         asked: Row = {}
         if str(tool).startswith(_MEASURED) and (measured := facts.get("offered_rate")):
-            # names have the rate that was asked for
+            # names contain the requested rate
             measured = math.nextafter(measured, 0)
             outside = [claim for claim in outside if claim[0] != "offered_rate" or not is_same_rate(claim[1], measured)]
             rates, asked = {math.nextafter(rate, 0) for rate in rates}, {"offered_rate": measured}
@@ -169,12 +169,12 @@ class Context:
         resolved, sources, conflicts = settle(text + outside)
         if sources.pop(UNREAD, None):
             facts = detailed(facts, **{UNREAD: resolved.pop(UNREAD)})
-        if tool == "perfdhcp" and not facts.get("command"):  # -C leaves it out
+        if tool == "perfdhcp" and not facts.get("command"):  # -C suppresses it
             facts = facts | told_by_command(resolved.get("command"), facts)
         planned, sent = resolved.get("requests_planned"), facts.get("sent")
         is_cut = tool == dnsperf.NAME and not (facts.get("command") or resolved.get("command"))
         if (tool in RATELESS or is_cut) and "offered_rate" not in resolved:
-            # it prints replies and their rate since the start, which gives the time
+            # it prints the replies and their rate since the start, which together give the time
             shown = sent and facts.get("received") and sent * (facts.get("achieved_rate") or 0) / facts["received"]
             titles = " ".join(map("".join, banner.tokens)) if banner else ""
             places = ((_BANNER, titles), (_NAMES, self.path))
@@ -182,12 +182,12 @@ class Context:
             if found := next(((by, min(named)) for by, named in by_place if len(named) == 1), None):
                 sources["offered_rate"], resolved["offered_rate"] = found
         if tool == dnsblast.NAME and planned is None and sent and not sent % resolved.get("offered_rate", math.inf):
-            planned = sent  # whole seconds: it was stopped while it waited, hardly while it sent
+            planned = sent  # whole seconds: it was probably stopped while it waited, not while it sent
         whole = bool(facts.get("completed")) or (planned is not None and sent is not None and sent >= planned)
         completed = whole and bool(resolved.get("completed", True))
         offered = {*rates, *filter(None, [asked.get("offered_rate") or resolved.get("offered_rate")])}
         threads, by = resolved.get("threads"), sources.get("threads", "")
-        # Kea may ignore its own thread-pool-size.
+        # Kea may ignore its thread-pool-size.
         if threads and "threading" not in resolved and not by.startswith(_SERVER):
             resolved["threading"], sources["threading"] = "multi" if threads > 1 else "single", by
         told_by_names = self._names(facts | asked, resolved, sources, offered, banner, alone=alone)
@@ -204,7 +204,7 @@ class Context:
     def _names(
         self, facts: Row, resolved: Row, sources: dict[str, str], rates: Set[float], banner: Name | None, *, alone: bool
     ) -> Row:
-        """Return what folders, banner and file name add to what is known; set the repetition unless it is known."""
+        """Return the columns that folders, banner and file name add; set the repetition unless it is known."""
 
         def known() -> Row:
             return (
@@ -214,16 +214,16 @@ class Context:
             )
 
         def beside(name: Name, source: str, rates: Collection[float], above: str, *, alone: bool = True) -> str:
-            said = name.says(rates, lambda word: _is_known(word, above, facts, known()), alone=alone)
-            if said.repetition is not None and resolved.get("repetition") is None:
-                resolved["repetition"], sources["repetition"] = said.repetition, source
-            return said.words or ""
+            content = name.says(rates, lambda word: _is_known(word, above, facts, known()), alone=alone)
+            if content.repetition is not None and resolved.get("repetition") is None:
+                resolved["repetition"], sources["repetition"] = content.repetition, source
+            return content.words or ""
 
         left = beside_fields(self.path, self.match, sources, rates)
         folders = self.path.split("/")[:-1]
         levels = [*map(level, folders)]
         routers = [at for at, folder in enumerate(folders) if _ROUTER.fullmatch(folder)][-1:]
-        if self.name and (routers or self.level is not None) and self.name.repeats(rates):  # then it is a set-up
+        if self.name and (routers or self.level is not None) and self.name.repeats(rates):  # the folder is a set-up
             left |= {at: folders[at] for at in routers}
             if self.level is not None:
                 left[self.level] = levels[self.level].text
@@ -238,7 +238,7 @@ class Context:
         for at, name in self.folders:
             if isinstance(name, str):
                 left[at] = name
-            elif name is None:  # for `R3/500-3.txt`, it is there
+            elif name is None:  # for `R3/500-3.txt`, the level is there already
                 left.setdefault(at, levels[at].text)
             elif name.own(rates):
                 left[at] = beside(name, "path", rates, "").replace(" ", "-")
@@ -255,22 +255,22 @@ class Context:
             of_file = ""
         own_words = [word for word in of_file.split() if word not in of_banner.split()]  # 2-2 is neither 2-4 nor 2
         origins = {*([_BANNER] if of_banner else []), *([_FILE_NAME] if own_words else [])}
-        said = " ".join([*dict.fromkeys(of_banner.split()), *own_words])
-        # If a source of the trial's own describes its set-up, its folder only stores it.
+        name_words = " ".join([*dict.fromkeys(of_banner.split()), *own_words])
+        # If the trial has its own description of the set-up, its folder's name is only a place.
         own = {by for column, _, by in self.claims if column in _SET_UP or (by == "path" and column != "repetition")}
         if folder != "." and own <= {_NAMES, _DEFAULTS}:
-            folder, said, origins = ".", f"{folder}/{said}" if said else folder, {"path", *origins}
+            folder, name_words, origins = ".", f"{folder}/{name_words}" if name_words else folder, {"path", *origins}
         elif folder != "." and all(by.startswith((_NAMES, _DEFAULTS, _SERVER)) for by in own):
             sources["context_path"] = "path"  # several folders may share the configuration
         elif of_sidecar and "scenario" not in of_sidecar and "path" not in own:
             sources["context_path"] = _BESIDE_SIDECAR
         if origins:
             sources["name_words"] = ", ".join(sorted(origins, reverse=True))
-        return {"context_path": folder, "name_words": said or None}
+        return {"context_path": folder, "name_words": name_words or None}
 
 
 class ServerConfigs:
-    """The server configurations among the files of one ingest; a path in a sidecar is looked up, never opened."""
+    """Server configurations among the files of one ingest; paths in sidecars are looked up here, never opened."""
 
     def __init__(self, configs: Iterable[ServerConfig] = ()) -> None:
         self._by_digest: dict[str, list[ServerConfig]] = defaultdict(list)
@@ -286,9 +286,9 @@ class ServerConfigs:
     def _named(
         self, config: str | None, server_config: str | None, digest: str | None, scope: str
     ) -> tuple[ServerConfig | None, list[str]]:
-        """Return the configuration with these values of SERVERS, and a warning if it is ambiguous.
+        """Return the configuration that the values of SERVERS name, and a warning if it is ambiguous.
 
-        Configurations match by digest, or else by the end of the path, within the campaign's folder first.
+        Configurations match by digest, else by the end of the path, first within the campaign's folder.
         """
         path = config or server_config
         if digest and (found := self._by_digest.get(digest)):
@@ -298,7 +298,7 @@ class ServerConfigs:
         named = f"server configuration {path!r:.200}"
         alike = self._by_name.get(path.rpartition("/")[2], [])
         found = [c for c in alike if f"/{c.path}".endswith("/" + path.removeprefix("./"))]
-        # The sidecar gives the path on the server; the copy among the results may be in a folder of that name.
+        # The sidecar has the path on the server; the copy among the results may be in a folder of the same name.
         found = found or [c for c in alike if "/" in c.path and path.endswith(f"/{c.path}")]
         found = [c for c in found if c.folder == scope] or found
         if not found:
@@ -309,10 +309,10 @@ class ServerConfigs:
         return found[0], [doubt] if digest else []
 
     def above(self, path: str, scope: str, holds: Holds, protocol: str | None) -> tuple[ServerConfig | None, list[str]]:
-        """Return the configuration in the file's folder or in the nearest folder above that has one, or a warning.
+        """Return the configuration in the file's folder or the nearest folder above that has one, or a warning.
 
-        A folder that `holds` no outputs, such as `kea/` next to `runs/`, counts as the folder above it. A server of
-        another protocol than the output's serves none of these.
+        A folder that `holds` no outputs, such as `kea/` next to `runs/`, counts as the folder above it. Servers of
+        another protocol than the output's are ignored.
         """
         placed = self._placed(scope, holds)
         here: list[ServerConfig] = []
@@ -321,7 +321,7 @@ class ServerConfigs:
             here = [each for each in near if not protocol or each.row.get("protocol") in {None, protocol}]
             if here:
                 break
-        if len({each.row["server_config_id"] for each in here}) > 1:  # one may have two names
+        if len({each.row["server_config_id"] for each in here}) > 1:  # the same one may have two names
             if _are_of_pair(here):
                 return min(here, key=lambda each: each.row.get("ha_role") != "primary"), []
             paths = ", ".join(each.path for each in here[:3])
@@ -336,7 +336,7 @@ class ServerConfigs:
 
 
 def _are_of_pair(configs: Sequence[ServerConfig]) -> bool:
-    """Return whether each is of another server of a fail-over pair, and they agree in all that tells set-ups apart."""
+    """Return whether these are the servers of one fail-over pair, and agree in everything that defines a set-up."""
     names = {each.row.get("ha_server_name") for each in configs}
     alike = all(len({each.row.get(column) for each in configs}) == 1 for column in _SERVER_COLUMNS)
     return len(names) == len(configs) and alike and configs[0].row.get("ha_mode") not in {None, "none"}
@@ -360,10 +360,10 @@ def gather(
 ) -> Context:
     """Collect the context of the output `path`, with digest `sha256`, in the campaign's `scope`.
 
-    `sidecar` is the path and contents of the output's sidecar, if it has one; `shared` says that it serves other
-    processes, too. `names` are asked if no path template matches; `holds` tells the folders that only describe,
-    `protocol` is that of the output, if it is sure. `unread` are keys of sidecars that may tell set-ups apart;
-    `agreed` is what the sidecars of similar outputs beside one without a sidecar say, if its names do not.
+    `sidecar` is the path and contents of the output's sidecar, if it has one; `shared` means that it serves other
+    processes, too. `names` is called if no path template matches; `holds` returns whether a folder has outputs;
+    `protocol` is that of the output, if it is certain. `unread` are keys of sidecars that may distinguish set-ups;
+    `agreed` has the values shared by the sidecars of similar outputs, for an output without a sidecar.
     """
     values = campaign.values if campaign else {}
     notes: list[str] = []
@@ -386,7 +386,7 @@ def gather(
     name, counting, rated, contrasts, has_other_spelling = (None, None, (), (), False) if match else names()
     naming = contents or agreed or {}
     if any(map(naming.get, SERVERS)):
-        # The first of several is the server under test.
+        # The first of several servers is the one under test.
         server, doubts = servers.named(*[_first_text(naming.get(key)) for key in SERVERS], scope)
     else:
         server, doubts = servers.above(path, scope, holds, protocol)
@@ -401,7 +401,7 @@ def gather(
         version = next((value for column, value in chain(stated, *in_names) if column == "product_version"), None)
         is_unsaid = row.get("threading") is None and row.get("product") == kea.PRODUCT
         default = kea.default_threading(str(version)) if version and is_unsaid else None
-        if default == "single":  # then the sizes have no effect
+        if default == "single":  # so the sizes have no effect
             row = row | {"threads": None, "packet_queue_size": None}
         of_server = [(column, row[column], by) for column in _SERVER_COLUMNS if row.get(column) is not None]
         by += f" (default of {kea.PRODUCT} {version})"
@@ -431,16 +431,16 @@ def gather(
 def _of_sidecar(
     contents: Row, source: str, campaign: Campaign | None, unread: Collection[str], notes: list[str]
 ) -> list[Claim]:
-    """Return what a sidecar says, with its name as the source."""
+    """Return the claims of a sidecar, with its name as the source."""
     values = campaign.values if campaign else {}
     claims: list[Claim] = []
     fields = sidecar_fields(campaign)
     if contents.get("kea_version") and not contents.get("product"):
         claims.append(("product", kea.PRODUCT, source))
     if any(column == "product" for column, _, _ in claims) or contents.get("product"):
-        # Then `server` is a machine's name or an address family, or repeats the product.
+        # Here `server` is a machine's name or an address family, or repeats the product.
         fields = [field for field in fields if field != ("product", "server")]
-    fields = [*fields]  # and those VAGUE keys whose value is clear, unless a better key gives the column
+    fields = [*fields]  # to be extended by VAGUE keys with a clear value, unless a better key gives the column
     is_of_product = any(map(contents.get, ("product", "server"))) and not any("_version" in key for key in contents)
     if is_of_product and _VERSIONS.fullmatch(str(contents.get("version"))):
         fields.append(("product_version", "version"))
@@ -450,8 +450,8 @@ def _of_sidecar(
     for key in sorted(contents.keys() - {key for _, key in fields}):
         if (meant := misspelt(key)) and meant not in contents:
             notes.append(f"{source}: there is no key {key!r:.40}; did you mean {meant!r}?")
-    said = ((column, _at(contents, key) if "." in key else contents.get(key)) for column, key in fields)
-    claims += _claims([each for each in said if each[1] is not None], source, values, notes)
+    values_ = ((column, _at(contents, key) if "." in key else contents.get(key)) for column, key in fields)
+    claims += _claims([each for each in values_ if each[1] is not None], source, values, notes)
     known = {column for column, *_ in claims}
     if (
         {"clients", "threads"} <= contents.keys()
@@ -467,15 +467,15 @@ def _of_sidecar(
 
 
 def _named(names: Iterable[str], known: Mapping[str, Any]) -> list[Claim]:
-    """Return what the words of names say beside or against what is `known`; two different words say nothing."""
-    said = [*map(meaning, names)]
-    versioned = [each for each in said if "product_version" in each]  # `kea-2.4.1`, in a folder `kea-vs-dhcpd`
-    said = [each for each in said if "product" not in each or not versioned] + versioned
-    meant = {column: {each[column] for each in said if column in each} for column in _IN_NAMES}
-    if len(meant["threading"]) > 1:  # `mt vs st`: the one thread of `st` is as open
+    """Return claims from the words of names that add to `known` or contradict it; two different words cancel out."""
+    meanings = [*map(meaning, names)]
+    versioned = [each for each in meanings if "product_version" in each]  # `kea-2.4.1`, in a folder `kea-vs-dhcpd`
+    meanings = [each for each in meanings if "product" not in each or not versioned] + versioned
+    meant = {column: {each[column] for each in meanings if column in each} for column in _IN_NAMES}
+    if len(meant["threading"]) > 1:  # `mt vs st`: the single thread of `st` is as uncertain
         del meant["threads"]
     clear = [(column, values.pop()) for column, values in meant.items() if len(values) == 1]
-    # A name repeats a known value at least as far as it goes: `2.4` for 2.4.1, any other product.
+    # Leave out what a name only repeats, perhaps shortened: `2.4` for 2.4.1.
     longer = {column: f"{value}." for column, value in known.items() if isinstance(value, str)}
     return [
         (column, value, _NAMES)
@@ -488,9 +488,10 @@ def _named(names: Iterable[str], known: Mapping[str, Any]) -> list[Claim]:
 def _against(
     server: ServerConfig, path: str, match: re.Match[str] | None, claims: Iterable[Claim], contrasts: Iterable[str]
 ) -> str:
-    """Return what a configuration says against the names of an output below the folder that has both.
+    """Return how a configuration contradicts the names of an output below the folder that they share.
 
-    `claims` have what the `match` of a path template took from them, `contrasts` what names mean beside others.
+    `claims` include the values that the `match` of a path template took from the names, `contrasts` are words whose
+    meaning follows from neighbours.
     """
     names = path.split("/")
     shared = commonprefix([server.path.split("/")[:-1], names[:-1]])  # noqa: RUF071 -- of lists
@@ -498,23 +499,23 @@ def _against(
         begin = len("/".join([*shared, ""]))
         below = {column for column in match.re.groupindex if match.start(column) >= begin}
         below |= {"threads"} if "threading" in below else set()  # mt4
-        said = {column: value for column, value, by in claims if by == "path" and column in below}
+        named = {column: value for column, value, by in claims if by == "path" and column in below}
     else:
         words = [word for name in names[len(shared) :] for word in words_of(name)]
-        said = {column: value for column, value, _ in _named(words if shared else [*words, *contrasts], {})}
-    if "threading" not in said:  # then the threads may be the generator's
-        said.pop("threads", None)
-    columns = ((column, server.row.get(column), said.get(column)) for column in _ITS_OWN)
+        named = {column: value for column, value, _ in _named(words if shared else [*words, *contrasts], {})}
+    if "threading" not in named:  # the threads may be the generator's
+        named.pop("threads", None)
+    columns = ((column, server.row.get(column), named.get(column)) for column in _ITS_OWN)
     return " and ".join(
         f"{column} {its}, not {other}" for column, its, other in columns if its and other and its != other
     )
 
 
 def _of_server(claims: Iterable[Claim], facts: Row, path: str = "") -> list[Claim]:
-    """Return the claims without what is the generator's.
+    """Return the claims about the server, without those about the generator.
 
-    That may be threads of which a name has only a number, as in `threads4`, unless it has a single one; `single` or
-    `multi` in a path if that is the mode (-g) of perfdhcp; threads of a sidecar that also gives the clients, if the
+    These may be: a mere number of threads in a name, as in `threads4`, unless the generator has a single one; `single`
+    or `multi` in a path if that is the mode (-g) of perfdhcp; threads of a sidecar that also has the clients, if the
     report has the same number.
     """
     claims = [*claims]
@@ -537,8 +538,8 @@ def _of_server(claims: Iterable[Claim], facts: Row, path: str = "") -> list[Clai
 
 
 def _has_one_thread(facts: Row) -> bool:
-    """Return whether the generator of a report has a single thread, so that those in names are the server's."""
-    command = facts.get("command") or " -T"  # unknown, it may say so
+    """Return whether a report's generator has a single thread, so that threads in names are the server's."""
+    command = facts.get("command") or " -T"  # an unknown command may contain it
     return facts.get("tool") in _OF_ONE_THREAD or (facts.get("tool") == "dnsperf" and " -T" not in command)
 
 
@@ -548,7 +549,7 @@ def detailed(facts: Row, **further: Any) -> Row:
 
 
 def settle(claims: Iterable[Claim]) -> tuple[Row, dict[str, str], list[str]]:
-    """Return value and source of every column (the first claim wins) and the conflicts."""
+    """Return the value and the source of every column, for which the first claim wins, and the conflicts."""
     values: Row = {}
     sources: dict[str, str] = {}
     conflicts: list[str] = []
@@ -562,24 +563,24 @@ def settle(claims: Iterable[Claim]) -> tuple[Row, dict[str, str], list[str]]:
             values[column], sources[column] = value, source
         elif values[column] != value:
             conflicts.append(f"{column}: {values[column]} ({sources[column]}) is used, not {value} ({source})")
-    if values.get("threading") == "multi" and sources.get("threads") in single:  # its one thread is no pool's
+    if values.get("threading") == "multi" and sources.get("threads") in single:  # a pool has more than its one thread
         del values["threads"], sources["threads"]
     return values, sources, list(dict.fromkeys(conflicts))
 
 
 @lru_cache(maxsize=4096)
 def misspelt(key: str) -> str | None:
-    """Return the column that a key of a sidecar was meant to be, if it is one or two letters from it."""
+    """Return the column that a sidecar's key probably means, if one or two letters differ."""
     return next(iter(get_close_matches(key, _MISSPELT, 1, _ALIKE)), None) if key not in _RESOLVED else None
 
 
 def snake_case(key: str) -> str:
-    """Return `ha_mode` for `HA-Mode`."""
+    """Return a key in snake case, e.g. `ha_mode` for `HA-Mode`."""
     return key.lower().replace("-", "_")
 
 
 def read_sidecar(data: bytes) -> Row:
-    """Parse a sidecar: one JSON object. Raises Rejected for anything else."""
+    """Parse a sidecar, which must be one JSON object; raise Rejected otherwise."""
     line = 1
     try:
         contents = _SIDECAR.decode(data.removeprefix(codecs.BOM_UTF8).decode())
@@ -595,11 +596,11 @@ def read_sidecar(data: bytes) -> Row:
 
 
 def context_path(path: str, known: Mapping[str, Any], beside: Mapping[int, str], *, is_counted: bool = False) -> str:
-    """Return a file's folder without the levels that `known` (columns of schema.TRIALS) covers; `.` if none is left.
+    """Return a file's folder without the levels that repeat `known` columns of schema.TRIALS; `.` if none is left.
 
-    Covered levels contain the offered rate, or are a word of the configuration, such as the backend; the last that is
-    the repetition counts it, unless it `is_counted` elsewhere in the path. A level in `beside` is reduced to that text,
-    without the words that repeat what is known.
+    Such levels contain the offered rate, or are a word of the configuration, such as the backend; the last one equal to
+    the repetition counts it, unless it `is_counted` elsewhere in the path. A level in `beside` is replaced by its text
+    there, without words that repeat known values.
     """
     words = {str(known[column]).lower() for column in _CONFIGURATION if known.get(column) is not None}
     folders = path.split("/")[:-1]
@@ -627,7 +628,7 @@ def context_path(path: str, known: Mapping[str, Any], beside: Mapping[int, str],
 def beside_fields(
     path: str, match: re.Match[str] | None, sources: Mapping[str, str], rates: Collection[float]
 ) -> dict[int, str]:
-    """Return what each folder has besides the values that a path template extracts from it, by its index."""
+    """Return, by index, the rest of each folder's name besides the values that a path template extracts."""
     if not match:
         return {}
     rest = path
@@ -636,12 +637,12 @@ def beside_fields(
             begin, end = match.span(column)
             rest = rest[:begin] + "\0" * (end - begin) + rest[end:]
     cut = ((at, name.replace("\0", " ")) for at, name in enumerate(rest.split("/")[:-1]) if "\0" in name)
-    said = ((at, Name(split(name)).says(rates, lambda _: False).words) for at, name in cut)
-    return {at: (words or "").replace(" ", "-") for at, words in said}
+    rests = ((at, Name(split(name)).says(rates, lambda _: False).words) for at, name in cut)
+    return {at: (words or "").replace(" ", "-") for at, words in rests}
 
 
 def _repeats(word: str, known: Mapping[str, Any]) -> bool:
-    """Return whether all that a word means is known; one such as `single` is clear only beside others."""
+    """Return whether a word only repeats known values; one such as `single` needs other words to be clear."""
     if word == known.get("threading") or (word in ALONE and known.get("ha_mode") == "none"):
         return True
     meant = meaning(word) or normalise("product", word)
@@ -651,8 +652,8 @@ def _repeats(word: str, known: Mapping[str, Any]) -> bool:
 
 
 def _is_known(word: str, above: str, facts: Row, known: Row) -> bool:
-    """Return whether a word of a file's name is the tool, a folder, the clients, or known of the configuration."""
-    clients = facts.get("clients")  # they are in the method
+    """Return whether a word of a file's name is the tool, a folder, the clients, or a known part of the set-up."""
+    clients = facts.get("clients")  # part of the method
     if word in (facts.get("tool"), *(f"{label}{clients}" for label in ("", "c", "r", "clients"))):
         return True
     if any(word in words_of(name) for name in above.split("/")):
@@ -668,25 +669,25 @@ def _is_known(word: str, above: str, facts: Row, known: Row) -> bool:
 
 
 def sidecar_fields(campaign: Campaign | None) -> Iterable[tuple[str, str]]:
-    """Return (column, key) of all values that are read from a sidecar."""
+    """Return (column, key) of every value that is read from a sidecar."""
     own = campaign.sidecar_fields if campaign else {}
     return [*own.items(), *((c, key) for c, key in SIDECAR_FIELDS if c not in own)] if own else SIDECAR_FIELDS
 
 
 def unread_values(contents: Row, keys: Iterable[str]) -> str:
-    """Return the values of some keys of a sidecar that no column has, as text."""
-    said = ((key, _at(contents, key)) for key in sorted(keys))
-    return ", ".join(f"{key}={str(value).lower()}" for key, value in said if may_tell(key, value))
+    """Return the values of these keys of a sidecar, for which there are no columns, as text."""
+    values = ((key, _at(contents, key)) for key in sorted(keys))
+    return ", ".join(f"{key}={str(value).lower()}" for key, value in values if may_tell(key, value))
 
 
 def may_tell(key: str, value: object) -> bool:
-    """Return whether a key and its value may name a set-up: a short word, or a flag."""
+    """Return whether a key with this value, a short word or a flag, may distinguish set-ups."""
     is_word = value.__class__ is bool or (isinstance(value, str) and bool(_WORD.fullmatch(value)))
     return is_word and bool(_WORD.fullmatch(key))
 
 
 def _at(contents: Row, key: str) -> Any:
-    """Return the value of a key such as `ramp.step`, which may also be the name of one."""
+    """Return the value at a dotted key such as `ramp.step`, which may also be one key with a dot."""
     if key in contents:
         return contents[key]
     value: Any = contents
@@ -696,11 +697,11 @@ def _at(contents: Row, key: str) -> Any:
 
 
 def _claims(
-    said: Iterable[tuple[str, Any]], source: str, translations: Mapping[str, Mapping[str, str]], notes: list[str]
+    given: Iterable[tuple[str, Any]], source: str, translations: Mapping[str, Mapping[str, str]], notes: list[str]
 ) -> list[Claim]:
-    """Translate a source's values into the warehouse's vocabulary; invalid values become notes."""
+    """Return a source's values in the warehouse's vocabulary; invalid values become notes."""
     claims: list[Claim] = []
-    for column, value in said:
+    for column, value in given:
         meant = translations[column].get(str(value), value) if column in translations else value
         try:
             if column in {"started_at", "ended_at"}:
@@ -717,14 +718,14 @@ def _claims(
 
 
 def folders_above(path: str) -> Iterator[str]:
-    """Yield the folders above a file, the nearest first; the last is the campaign's, an empty text."""
+    """Yield the folders above a file, the nearest first; the last one is the campaign's folder, an empty text."""
     while path:
         path = path.rpartition("/")[0]
         yield path
 
 
 def instant(column: str, value: object) -> datetime:
-    """Parse an ISO 8601 time; without an offset it is UTC."""
+    """Parse an ISO 8601 time, by default in UTC."""
     try:
         instant = datetime.fromisoformat(str(value))
         return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).astimezone(UTC)
@@ -739,7 +740,7 @@ def _first_text(value: object) -> str | None:
 
 
 def watched(sidecar: Row) -> list[Watched]:
-    """Return the sidecar's observations of the trial: CPU, load, UDP counters, leases."""
+    """Return a sidecar's observations of its trial: CPU, load, UDP counters, leases."""
     host = _first_text(sidecar.get("host"))
     rows: list[Watched] = []
     for metric, unit in METRICS.items():
@@ -760,7 +761,7 @@ def watched(sidecar: Row) -> list[Watched]:
 
 
 def _numbers(metric: str, value: object, unit: str, host: str | None) -> list[Watched]:
-    """Return one row for a number, or one labelled row per entry of a list or an object."""
+    """Return a row for a number, or a labelled row per entry of a list or an object."""
     if isinstance(value, _SEVERAL):
         entries = value.items() if isinstance(value, dict) else enumerate(value)
         found = ((label, real(entry)) for label, entry in entries)
@@ -771,18 +772,18 @@ def _numbers(metric: str, value: object, unit: str, host: str | None) -> list[Wa
 
 @lru_cache(maxsize=16_384, typed=True)  # nearly all files of a campaign repeat the same values
 def digested(value: object) -> str:
-    """Return a part of a context as JSON, for `Context.sha256`."""
+    """Return a value of a context as JSON, for `Context.sha256`."""
     return f'"{value}"' if isinstance(value, datetime) else _DIGESTED.encode(value)
 
 
 def observations_json(rows: Sequence[Watched]) -> str:
-    """Return observations as they are digested."""
+    """Return the JSON of observations that is digested."""
     return _labels_form(tuple([row[:-1] for row in rows])) % tuple([row[-1] for row in rows])
 
 
 @lru_cache(maxsize=1024)
 def _labels_form(labels: tuple[tuple[str | None, ...], ...]) -> str:
-    """Return a %-format of the digested JSON of observations, for all that differ only in their values."""
+    """Return a %-format of the digested JSON of observations that differ only in their values."""
     rows = [dict(zip(WATCHED, each, strict=False)) for each in labels]
     said = [_DIGESTED.encode({k: v for k, v in row.items() if k != "label" or v is not None}) for row in rows]
     return ",".join([f'{text[:-1].replace("%", "%%")},"value":%r}}' for text in said])

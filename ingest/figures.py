@@ -1,4 +1,4 @@
-"""Figures taken from published documents, given as a table: CSV or Parquet.
+"""Table of figures from published documents, as CSV or Parquet.
 
 One row is one figure as printed in a source; the columns are those of schema.FIGURES, in any order.
 docs/how-to/bring-your-own-figures.md describes them. CSV may be UTF-8 or UTF-16, with or without a byte order mark,
@@ -26,7 +26,7 @@ from dropline.ingest.formats.text import few_rejects, head_text, real, within
 from dropline.ingest.schema import CONFIGURATION, FIGURES
 from dropline.ingest.synonyms import normalise
 
-Record = tuple[int, dict[str, str]]  # line, column -> text that is not blank
+Record = tuple[int, dict[str, str]]  # line, column -> non-blank text
 
 NAME: Final = "figures"
 COLUMNS: Final = tuple(
@@ -54,7 +54,7 @@ _CORRECT: Final = f"correct the row; {_FORM}"
 
 def recognise(head: bytes) -> bool:
     """Return whether a file is a table of figures; `head` is its first 64 KiB, or all of it."""
-    if head.startswith(_PARQUET):  # which names its columns at its end
+    if head.startswith(_PARQUET):  # its column names are at the end of the file
         return True
     names = set(_header(head_text(head))[0])
     return {"metric", "value"} <= names and not names.isdisjoint(_SOURCE)
@@ -64,10 +64,9 @@ def parse(data: bytes) -> Iterator[Row | Reject]:
     """Yield every figure and every reject, in order.
 
     A figure is a row of schema.FIGURES without the columns that only the caller knows (batch, campaign, source_path,
-    source_sha256). `line` counts text lines from 1; for Parquet it is the row number. `figure_id` is the given one,
-    else a digest of the row; `source_id` is the given one, else derived from the title. Configuration words are
-    normalised to the warehouse's. The whole file is rejected if its header has an unknown column or lacks a required
-    one.
+    source_sha256). `line` counts text lines from 1; for Parquet it is the row number. By default, `figure_id` is a
+    digest of the row, and `source_id` is derived from the title. Configuration words are normalised to the warehouse's
+    vocabulary. The whole file is rejected if its header has an unknown column or lacks a required one.
     """
     found = few_rejects(_figures(data), "repair the table where the first of them are, and ingest it again")
     yield next(found, Reject(1, "the header of a table of figures without rows", "add a row for each figure"))
@@ -146,7 +145,7 @@ def _parquet(data: bytes) -> Iterator[Record | Reject]:
 
 
 def _header(text: str) -> tuple[list[str], str]:
-    """Return the column names in the first line of a CSV text, and its separator: the one that gives most of ours."""
+    """Return the column names in the first line of a CSV text, and the separator with which most of them are ours."""
     lines = (line for line in io.StringIO(text, newline="") if line.strip("\ufeff \t\r\n,;"))
     first = next(lines, "")
     found: list[tuple[list[str], str]] = [([], _DELIMITERS[0])]
@@ -157,7 +156,7 @@ def _header(text: str) -> tuple[list[str], str]:
 
 
 def _names(cells: Sequence[str]) -> list[str]:
-    """Return normalised column names: lower case, `_` for blanks, trailing unnamed columns removed."""
+    """Return normalised column names: in lower case, with `_` for blanks, without trailing unnamed columns."""
     names = ["_".join(_clean(cell).lower().split()) for cell in cells]
     while names and not names[-1]:
         names.pop()
@@ -186,7 +185,7 @@ def _header_faults(header: Sequence[str]) -> list[Reject]:
 
 
 def _figure(cells: dict[str, str]) -> Row:
-    """Convert cells to a row; raise Rejected if they are invalid."""
+    """Return cells as a row; raise Rejected if they are invalid."""
     row: Row = {}
     for column, text in cells.items():
         for name, value in _values(column, text).items():
@@ -212,26 +211,26 @@ def _values(column: str, text: str) -> Row:
     """Parse the text of one cell: usually `{column: value}`."""
     if len(text) > _LONGEST:
         raise Rejected(f"{column}: expected at most {_LONGEST} characters, found {len(text)}", _CORRECT)
-    said: Row = {column: text}
+    parsed: Row = {column: text}
     if column in _NORMALISED:
         try:
-            said = dict(normalise(column, text))
+            parsed = dict(normalise(column, text))
         except ValueError as error:
             if column != "protocol":  # a published document may cover any protocol
                 raise Rejected(str(error), _CORRECT) from None
     elif pa.types.is_integer(_KINDS[column]):
         if not (whole := _WHOLE.fullmatch(text)):
             raise Rejected(f"{column}: expected a whole number, found {text!r:.80}", _CORRECT)
-        said = {column: int(whole[1])}
+        parsed = {column: int(whole[1])}
     elif pa.types.is_floating(_KINDS[column]):
-        said = {column: _number(column, text)}
-    if column in WORDS and str(said[column]) not in WORDS[column]:
+        parsed = {column: _number(column, text)}
+    if column in WORDS and str(parsed[column]) not in WORDS[column]:
         raise Rejected(f"{column}: expected one of {', '.join(WORDS[column])}, found {text!r:.80}", _CORRECT)
     if column == "source_url" and not _URL.fullmatch(text):
         raise Rejected(
             f"source_url: expected an address that begins with https:// or http://, found {text!r:.80}", _CORRECT
         )
-    return said
+    return parsed
 
 
 def _number(column: str, text: str) -> float:

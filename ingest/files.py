@@ -1,4 +1,4 @@
-"""Discovery of files: the walk, the owner and kind of each file, and the ignored ones."""
+"""Discovery of files: the walk over folders, the campaign and the kind of each file, and the ignored ones."""
 
 from __future__ import annotations
 
@@ -44,20 +44,20 @@ _BY_CAMPAIGN: Final = "listed under `ignore:` in campaign.yaml"
 _LINKED: Final = "a link to a file that is found under its own name"
 _MESSAGES: Final = (".err", ".stderr")
 _FAULT: Final = re.compile(r"(?:, line (\d+))?(?:: )?(.*)", re.DOTALL)  # a campaign.yaml error after its path
-# what makes a folder that of a machine
+# kinds of facts that make a folder one of machine facts
 _TELLING: Final = frozenset({"lscpu", "lshw", "cpuinfo", "dmidecode", "hostnamectl", machines.TRANSCRIPT})
 _ASKED: Final = (*formats.READERS, *TELEMETRY_READERS, servers)
 _CLUES: Final = (text for each in _ASKED for text in getattr(each, "IN_JSON", ()))
-IN_JSON: Final = "|".join((*map(re.escape, _CLUES), prefixes.IN_JSON))  # one search takes a fifth of the time of many
+IN_JSON: Final = "|".join((*map(re.escape, _CLUES), prefixes.IN_JSON))  # a fifth of the time of separate searches
 _ENDING: Final = re.compile(r"(?<=[^/])\.[A-Za-z][^./]*\Z")
 
 
 class IntakeError(DroplineError):
-    """A call that cannot be carried out at all, with what to do instead."""
+    """A call cannot be carried out at all; the message says what to do instead."""
 
 
 class Unreadable(Rejected):
-    """A file whose bytes cannot be read."""
+    """The bytes of a file cannot be read."""
 
 
 class Kind(StrEnum):
@@ -69,7 +69,7 @@ class Kind(StrEnum):
     SIDECAR = "sidecar"
     OUTPUT = "output"
     WATCHED = "watched"  # counters or probes beside trials
-    FIGURES = "figures"  # read from a published document
+    FIGURES = "figures"  # taken from a published document
     MESSAGES = "stderr"
     CONFIGURATION = "configuration"  # of a program that is not a server
     NOTES = "notes"  # may contain a report
@@ -79,7 +79,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Scope:
-    """The folder that a campaign belongs to: that of its campaign.yaml, else the one given."""
+    """Folder of a campaign: that of its campaign.yaml, else the ingested one."""
 
     folder: Path
     name: str
@@ -88,7 +88,7 @@ class Scope:
 
     @cached_property
     def place(self) -> str:
-        """The path of the folder."""
+        """Path of the folder."""
         return str(self.folder)
 
 
@@ -114,16 +114,16 @@ class Found:
     scope: Scope
     folder: str  # relative to the scope's folder, with forward slashes, always valid text; `.` for the scope itself
     name: str
-    elsewhere: str | None = None  # the path on disk, if it is not scope and path
+    elsewhere: str | None = None  # the path on disk, if it differs from scope and path
     reject: Reject | None = None  # why it is rejected, if it is UNREADABLE or empty
     kind: Kind = Kind.UNREADABLE
-    reader: Any = None  # the module that recognised an OUTPUT, a SERVER or a WATCHED
+    reader: Any = None  # the module that recognised it, if it is an OUTPUT, SERVER or WATCHED
     fact: str | None = None  # the kind of machine fact in it, if known
-    size: int = 0  # in bytes; with the mtime in us, as the directory entry gives them; 0 if not looked up
+    size: int = 0  # in bytes, like the mtime in us from the directory entry; 0 if not looked up
     modified_us: int = 0
-    sidecar: Found | None = None  # of an output, or of a file that may not be one, after `adopt`
+    sidecar: Found | None = None  # of an output or a possible output, set by `adopt`
     form: Form | None = None  # of the report in it, if that is a usual one of perfdhcp
-    held: tuple[bytes, int] | None = None  # its bytes and mtime in us, if they are kept from `look` until it is parsed
+    held: tuple[bytes, int] | None = None  # its bytes and mtime in us, if `look` keeps them until it is parsed
 
     @classmethod
     def at(cls, file: str, scope: Scope, place: str = "", reject: Reject | None = None) -> Found:
@@ -137,22 +137,22 @@ class Found:
 
     @property
     def path(self) -> str:
-        """The path relative to the scope's folder."""
+        """Path relative to the scope's folder."""
         return self.name if self.folder == "." else f"{self.folder}/{self.name}"
 
     @property
     def where(self) -> str:
-        """The path on disk."""
+        """Path on disk."""
         return self.elsewhere or f"{self.scope.place}/{self.path}"
 
     @property
     def stem(self) -> str:
-        """The path without ending, as in stg_trials: files of one process share it, except out.1 and out.2."""
+        """Path without ending, as in stg_trials: files of one process share it, except for out.1 and out.2."""
         return _ENDING.sub("", PACKED.sub("", self.path))
 
 
 def survey(paths: Iterable[Path], room: Callable[[], Path] | None = None) -> list[Found]:
-    """Return every file under `paths` once, recognised, in a fixed order; otherwise like `walk`."""
+    """Return every file under `paths` once, recognised, in a fixed order; see `walk`."""
     scopes = list(walk(paths, room=room))
     for items in scopes:
         look(items)
@@ -161,7 +161,7 @@ def survey(paths: Iterable[Path], room: Callable[[], Path] | None = None) -> lis
 
 
 def look(items: Iterable[Found], keep_bytes: int = 0) -> None:
-    """Recognise files by their heads, or note why they cannot be read; hold whole small files, up to `keep_bytes`."""
+    """Recognise files by their heads, or note why they cannot be read; keep small files, up to `keep_bytes` in all."""
     heads: list[tuple[Found, bytes]] = []
     size_bytes = 0
     for item in items:
@@ -191,7 +191,7 @@ def _recognise(heads: Sequence[tuple[Found, bytes]]) -> None:
             item.fact = machines.recognise(item.name, perfdhcp_forms.START)
     others = [each for each in heads if each[0].form is None]
     in_question = formats.in_question([head for _, head in others], IN_JSON)
-    alike: dict[tuple[str, bytes], Found] = {}  # campaigns of one testbed bring the same facts and configurations
+    alike: dict[tuple[str, bytes], Found] = {}  # campaigns of one testbed have the same facts and configurations
     for (item, head), asked in zip(others, in_question, strict=True):
         before = alike.setdefault((item.name, head), item)
         if before is item:
@@ -207,7 +207,7 @@ def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:
     if item.kind is Kind.CAMPAIGN:
         return
     if archives.is_tar(unpack(head, HEAD_BYTES)[0] if is_packed(head) else head):
-        return  # else its members would be parsed as one text
+        return  # otherwise its members would be parsed as one text
     item.fact = machines.recognise(name, head)
     if not asked:
         item.kind = Kind.MESSAGES if name.endswith(_MESSAGES) else Kind.UNKNOWN
@@ -228,7 +228,7 @@ def recognise(item: Found, head: bytes, *, asked: bool = True) -> None:
     elif servers.describe(head):
         item.kind = Kind.CONFIGURATION
     if item.kind is not Kind.UNKNOWN and item.fact == machines.TRANSCRIPT:
-        item.fact = None  # a log
+        item.fact = None  # it is a log
     if item.kind is Kind.UNKNOWN and _NOTES.fullmatch(name) and not contents.mentioned(head_text(head)):
         item.kind, item.reject = Kind.NOTES, None
 
@@ -242,24 +242,24 @@ def by_scope(found: Iterable[Found]) -> dict[str, list[Found]]:
 
 
 def adopt(items: Iterable[Found]) -> None:
-    """Classify files of one scope by their neighbours: machine facts by folder, sidecars by output."""
+    """Classify files of one scope by their neighbours: machine facts by their folder, sidecars by their output."""
     folders: dict[str, list[Found]] = defaultdict(list)
     for item in items:
         folders[item.folder].append(item)
     for files in folders.values():
         named = files[0].scope.campaign is not None and files[0].folder in files[0].scope.campaign.machines
         facts = {item.fact for item in files if item.fact and item.kind is not Kind.NOTES}
-        indexed = "index" in facts and len(facts) > 2  # an index alone is ambiguous: it is recognised only by name
+        indexed = "index" in facts and len(facts) > 2  # an index is recognised only by name, so alone it is ambiguous
         if not (named or indexed or not _TELLING.isdisjoint(facts) or {"uname", "os_release"} <= facts):
             continue
-        left_over = {Kind.UNKNOWN, Kind.MESSAGES, *([Kind.OUTPUT] if named else [])}  # also those without a reader
+        left_over = {Kind.UNKNOWN, Kind.MESSAGES, *([Kind.OUTPUT] if named else [])}  # including those without a reader
         if not named and any(item.kind is Kind.OUTPUT and not item.fact for item in files):
             left_over.clear()
         for item in files:
             if item.kind in left_over or (item.fact and item.kind in {Kind.UNKNOWN, Kind.OUTPUT}):
                 item.kind, item.reject = Kind.MACHINE, None
     every = [item for each in folders.values() for item in each]
-    # A stored sidecar without its bytes is known as one already.
+    # A stored sidecar without bytes keeps its kind.
     possible = {item.path: item for item in every if item.kind in {Kind.UNKNOWN, Kind.SIDECAR}}
     partners: list[Found] = []
     for item in every:
@@ -279,12 +279,12 @@ def whole(item: Found, limit: int) -> tuple[bytes, int]:
 def read(file: str | Path, max_bytes: int = MAX_BYTES, first: int = -1) -> tuple[bytes, int]:
     """Return the bytes of a regular file (the `first` ones if given) and its mtime in us; raise Unreadable."""
     try:
-        if stat.S_ISREG(os.lstat(file).st_mode):  # never opens a pipe or a device, never follows a link
+        if stat.S_ISREG(os.lstat(file).st_mode):  # never open a pipe or a device, never follow a link
             with open(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb", buffering=0) as opened:  # noqa: PTH123
                 status = os.fstat(opened.fileno())
                 if status.st_size > max_bytes:
                     raise too_large(status.st_size, max_bytes)
-                if stat.S_ISREG(status.st_mode):  # it may have been replaced since
+                if stat.S_ISREG(status.st_mode):  # it may have been replaced meanwhile
                     return opened.read(first), status.st_mtime_ns // 1000
     except OSError as error:
         raise Unreadable(f"cannot be read: {error.strerror}", "check the file and its permissions") from None
@@ -317,11 +317,10 @@ def walk(
 ) -> Iterator[list[Found]]:
     """Yield the files under `paths` scope by scope, each file once; only campaign.yaml files are read.
 
-    Files that a rule ignores by name are appended to `ignored`: matches of _RULES or campaign.yaml, and links to files
-    that are found anyway. A tar or zip archive counts as a folder: its members are extracted to a new folder in
-    `room()`, which must exist while they are read. Raises IntakeError for a missing path and CampaignError if two
-    campaign.yaml files have the same name. Files under an unusable campaign.yaml are counted in `refused`; without
-    `refused` it raises CampaignError, too.
+    Files ignored by name are appended to `ignored`: matches of _RULES or campaign.yaml, and links to files that are
+    found anyway. A tar or zip archive counts as a folder: its members are extracted to a new folder in `room()`, which
+    must exist while they are read. Raise IntakeError for a missing path and CampaignError if two campaign.yaml files
+    have the same name. Files under an unusable campaign.yaml are counted in `refused`; without it, raise CampaignError.
     """
     roots: set[Path] = set()
     for path in paths:
@@ -343,7 +342,7 @@ def walk(
             single[root.parent].add(root.name)
         else:
             found.append(walker.folder(root, unpacked))
-    for folder, names in single.items():  # given one by one: with campaign.yaml and the sidecars beside them
+    for folder, names in single.items():  # single files come with the campaign.yaml and the sidecars beside them
         scope = _scope(folder, folder) if (folder / FILE_NAME).is_file() else Scope(folder, slug(folder.name))
         beside = {path for name in names for path in sidecar_paths(Found(scope, ".", name))} | {FILE_NAME}
         there = sorted(names | {name for name in beside if (folder / name).is_file()})
@@ -366,7 +365,7 @@ def walk(
 
 
 class _Folder(NamedTuple):
-    """A folder: its displayed path, its real path (they differ within an archive), and its nesting level."""
+    """A folder: its displayed path, its real path (different within an archive), and its nesting level."""
 
     path: str
     place: str
@@ -374,13 +373,13 @@ class _Folder(NamedTuple):
 
 
 class _Walker:
-    """Find the files below folders; add ignored ones to `ignored` and extract archives into `room`."""
+    """Walk below folders, which adds ignored files to `ignored` and extracts archives into `room`."""
 
     def __init__(self, ignored: list[Ignored], room: Callable[[], Path] | None) -> None:
         self._ignored, self._room = ignored, room
 
     def folder(self, root: Path, unpacked: _Folder | Reject | None = None) -> Iterator[list[Found]]:
-        """Yield the files below `root`, one list per non-empty scope; `unpacked` is the result of an archive."""
+        """Yield the files below `root`, a list per non-empty scope; `unpacked` is the result of unpacking `root`."""
         whole = Scope(root, slug(ARCHIVES.sub("", root.name) if unpacked else root.name))
         if isinstance(unpacked, Reject):
             yield [Found.at(f"{root}/{root.name}", whole, str(root), unpacked)]
@@ -427,7 +426,7 @@ class _Walker:
                         pending.append(inner)
                     else:
                         item.reject = inner
-                        with suppress(OSError):  # reading it reports the error
+                        with suppress(OSError):  # reading the file reports the error
                             status = entry.stat(follow_symlinks=False)
                             item.size, item.modified_us = status.st_size, status.st_mtime_ns // 1000
                         found.append(item)
@@ -460,12 +459,12 @@ class _Walker:
 
 @lru_cache(maxsize=4096)  # the repetitions of a ramp have the same names
 def _rule(name: str) -> str | None:
-    """Return the rule that ignores a file or folder of that name."""
+    """Return the rule that ignores a file or folder of this name, if any."""
     return next((rule for pattern, rule in _RULES if pattern.fullmatch(name)), None)
 
 
 def _link_reject(link: Path, root: Path) -> Reject | None:
-    """Return why a link is rejected; None if its target is found under its own name."""
+    """Return the reject of a link; None if its target is found under its own name."""
     try:
         target = link.resolve(strict=True)
     except (OSError, RuntimeError):
@@ -489,7 +488,7 @@ def _scope(folder: Path, place: Path) -> Scope:
 
 
 def absent_machines(items: list[Found]) -> Iterator[str]:
-    """Yield a warning for each folder that a campaign.yaml calls a machine and that is not there."""
+    """Yield a warning for each missing folder that a campaign.yaml lists as a machine."""
     scope, folders = items[0].scope, {item.folder for item in items}
     for name in scope.campaign.machines if scope.campaign and scope.folder.is_dir() else ():
         if name not in folders and not (scope.folder / name).exists():

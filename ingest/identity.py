@@ -1,8 +1,8 @@
 """Campaign names of folders: from campaign.yaml or the caller, else as stored in the lake.
 
-A folder without a given name gets the folder's name. It is recognised again by its path on disk or, if it was moved or
-renamed, by its bytes. If the name is taken, the parent folder's name is put in front. A folder whose files the lake has
-from a folder further in or out is rejected, because they would count twice.
+A folder without a given name is named after itself. It is recognised later by its path on disk or, if it was moved or
+renamed, by its bytes. If the name is taken, the parent folder's name is prefixed. A folder is rejected if the lake has
+its files from a folder above or below it, because they would count twice.
 """
 
 import hashlib
@@ -18,11 +18,11 @@ from dropline.ingest.files import Found, IntakeError, Refused, Scope, Unreadable
 from dropline.ingest.formats import Reject
 from dropline.ingest.lake import Key
 
-_SAMPLED: Final = 20  # files of a folder whose digests are looked up
+_SAMPLED: Final = 20  # files per folder whose digests are looked up
 
 
 class Identities:
-    """Names the scopes of one call: as in `known`, or as `given` for folders without a campaign.yaml."""
+    """Naming of the scopes of one call: as in `known`, or as `given` for folders without a campaign.yaml."""
 
     def __init__(self, known: Known, given: str | None = None) -> None:
         if given is not None and slug(given) != given:
@@ -31,13 +31,13 @@ class Identities:
             )
         self._known, self._given = known, given
         self._taken: dict[str, Path] = {}
-        self.notes: list[str] = []  # remarks about the names for the user, one sentence each
+        self.notes: list[str] = []  # remarks for the user about the names, one sentence each
         self.renamed: list[tuple[str, str, set[str]]] = []  # old and new name in campaign.yaml, files on disk
-        self.left: list[tuple[str, list[Key]]] = []  # names in campaign.yaml, files that had those of their sidecars
+        self.left: list[tuple[str, list[Key]]] = []  # name in campaign.yaml, files formerly named by their sidecars
         self.refused: list[Refused] = []  # rejected folders
 
     def named(self, scopes: Iterable[list[Found]]) -> Iterator[list[Found]]:
-        """Yield the files of some scopes under their names in the lake."""
+        """Yield the files of each scope under its name in the lake."""
         for items in scopes:
             scope = items[0].scope
             if self._is_refused(scope, items):
@@ -57,7 +57,7 @@ class Identities:
                 f"--campaign {self._given}"
             )
         before = self._at(scope.folder)
-        others = self._known.campaigns[before] - {before, scope.name} if before else set()  # which sidecars named
+        others = self._known.campaigns[before] - {before, scope.name} if before else set()  # named by sidecars
         if before and others and [*self._places(before)] == [str(scope.folder)]:
             paths = {item.path for item in items}
             if keys := [key for key in self._known.of_scope(before) if key[0] in others and key[1] in paths]:
@@ -86,7 +86,7 @@ class Identities:
             return scope.name
         if same := self._of_bytes(scope, items):
             return same
-        own = [scope.name]  # prefixed with as many parents' names as needed to be unique
+        own = [scope.name]  # with as many parents' names as prefix as it takes to be unique
         for number in count(2):
             name = slug("-".join(own))
             if name not in self._taken and not self._known.is_held(name):
@@ -100,7 +100,7 @@ class Identities:
         return name
 
     def _is_refused(self, scope: Scope, items: list[Found]) -> bool:
-        """Reject a folder whose files the lake has from one further in or out; if it has a name, only add a note."""
+        """Reject a folder whose files the lake has from one above or below; if it has a name, only add a note."""
         here = f"{scope.folder}/"
         others = ((f"{place}/", name) for place, names in self._known.places.items() for name in names)
         near = [(at, name) for at, name in others if at != here and (at.startswith(here) or here.startswith(at))]
@@ -120,14 +120,14 @@ class Identities:
         return False
 
     def _of_bytes(self, scope: Scope, items: list[Found]) -> str | None:
-        """Return the campaign that has all results of a folder; add a note about those that have some."""
+        """Return the campaign that has all results of a folder; add notes about campaigns that have some of them."""
         sample = {*filter(None, map(_digest, items[:: len(items) // _SAMPLED + 1]))}
         for name in sorted(self._known.with_bytes(sample)):
             same = [*self._same(items, name)] if name not in self._taken else []
             files = self._known.of_scope(name).values()
             if not any(same):
                 results = {file.sha256 for file in files if file.status != "context"}
-                others = {file.sha256 for file in files} - results  # all campaigns of a test bed have its facts
+                others = {file.sha256 for file in files} - results  # without facts, which a test bed's campaigns share
                 if 2 * len(sample & results) > len(sample - others):
                     twice = f"campaign {name} has these results, too, in other folders: `dropline forget` one of them"
                     self.notes.append(f"{scope.folder}: {twice}")
@@ -146,7 +146,7 @@ class Identities:
         return next(filter(self._known.is_held, reversed(self._known.places.get(str(folder), {}))), None)
 
     def _is(self, name: str, items: list[Found]) -> bool:
-        """Return whether a moved folder has the files of a campaign: all, or some if the old folder is gone."""
+        """Return whether a moved folder has the files of a campaign: all of them, or some if its folder is gone."""
         if any(Path(place).is_dir() for place in self._places(name)):
             same = [*self._same(items, name)]
             return bool(same) and all(same)
@@ -156,7 +156,7 @@ class Identities:
         return (place for place, names in self._known.places.items() if name in names)
 
     def _same(self, items: list[Found], name: str) -> Iterator[bool]:
-        """Yield for each result at the same path in a campaign and a folder whether its bytes are equal."""
+        """Yield for each result with the same path in a campaign and a folder whether the bytes are equal."""
         held = {path: file for (_, path), file in self._known.of_scope(name).items() if file.status != "context"}
         for item in items:
             if file := held.get(item.path):

@@ -1,4 +1,4 @@
-"""First campaign.yaml for a folder: its name, everything else as comments."""
+"""First campaign.yaml for a folder: its name, and everything else as comments."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ def begin(folder: Path, lake: Lake) -> Path:
 
 
 def _described(found: Sequence[Found]) -> str:
-    """Describe the contents of a folder by kind."""
+    """Return the contents of a folder by kind, as text."""
     tools = Counter(item.reader.NAME for item in found if item.kind is Kind.OUTPUT)
     kinds = Counter(item.kind for item in found)
     machines = len({item.folder for item in found if item.kind is Kind.MACHINE})

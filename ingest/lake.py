@@ -1,13 +1,13 @@
-"""The lake: Parquet files and a numbered log of commits.
+"""Lake: Parquet files and a numbered log of commits.
 
     log/00000012.json              a commit: ingest/log.py
     files/<batch>-<x>/             its files; locked while its process writes them
     empty/<table>.parquet          no rows, so that readers find every table and column
     remote                         the address of the bucket that mirrors the lake, if any: ingest/bucket.py
 
-A commit creates the next entry, by a link on disk or by a conditional put in a bucket. It succeeds once, for all
-tables or for none. The loser of a race reads what the winner committed and retries with the next number. Readers
-never wait: files never change, and are removed only if no entry in force names them and no process reads them.
+A commit creates the next entry, by a link on disk or by a conditional put in a bucket, for all tables at once. If two
+processes race for a number, the loser reads the winner's commit and retries with the next number. Readers never wait:
+files never change, and are removed only if no entry in force names them and no process reads them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _AT_ONCE: Final = 8  # parallel downloads; most of the time is latency
 
 
 class Version(NamedTuple):
-    """A file version in the lake: digest of the bytes, of the context, and status."""
+    """Version of a file in the lake: digests of the bytes and of the context, and status."""
 
     sha256: str
     context_sha256: str
@@ -53,7 +53,7 @@ class Version(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where and under which key the lake keeps the current version of one file."""
+    """Place and key of the current version of one file in the lake."""
 
     file: Path  # its table of raw files
     batch: str
@@ -69,7 +69,7 @@ class Place(NamedTuple):
 
 
 class Lake:
-    """The lake in one folder. The constructor writes nothing; `create`, `batch` and `replace` do."""
+    """Lake in one folder. The constructor writes nothing; `create`, `batch` and `replace` do."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -100,31 +100,31 @@ class Lake:
         return lake
 
     def entries(self, names: Iterable[str] | None = None) -> list[Entry]:
-        """Return the entries in force (all, or the named ones) in the order of their batches; raise DroplineError."""
+        """Return the entries in force (all, or those named) in the order of their batches; raise DroplineError."""
         return log.in_force(self._written(log.names(self._log) if names is None else names))
 
     def batches(self) -> list[str]:
-        """Return the names of all batches, oldest first; compaction does not change them."""
+        """Return the names of all batches, oldest first; compaction keeps them."""
         return [batch for entry in self.entries() for batch in entry.batches]
 
     def commits(self) -> dict[str, str]:
-        """Return the folder that holds the rows of each batch."""
+        """Return the folder with the rows of each batch."""
         return {batch: entry.folder for entry in self.entries() for batch in entry.batches}
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Protect all files listed within the block from removal; needs no write permission."""
+        """Protect the files listed within the block from removal; this needs no write permission."""
         with _locking(self._log, fcntl.LOCK_SH) if self._log.is_dir() else nullcontext():
             yield
 
     def files(self, table: str) -> list[Path]:
-        """Return the Parquet files of one table, oldest first; the first is empty and has all columns."""
+        """Return the Parquet files of a table, oldest first, after an empty one with all columns."""
         empty = self.root / "empty" / f"{table}.parquet"
         named = (entry.files.get(table) for entry in self.entries())
         return [*([empty] if empty.exists() else ()), *(self.root / part.path for part in named if part)]
 
     def tables(self, table: str, columns: Sequence[str] | None = None) -> pa.Table:
-        """Return all rows of one table from all batches, including superseded versions."""
+        """Return all rows of a table from all batches, including superseded versions."""
         schema = pa.schema([TABLES[table].field(name) for name in columns or TABLES[table].names])
         parts = [schema.empty_table()]
         with self.reading():
@@ -134,7 +134,7 @@ class Lake:
         return pa.concat_tables(parts)
 
     def lay_out(self, folder: Path) -> Lake:
-        """Link all files in force into `folder`/<table>/, in order; return a snapshot, valid while this one is read."""
+        """Link all files in force into `folder`/<table>/, in order; return a snapshot, valid while `reading`."""
         shutil.rmtree(folder, ignore_errors=True)
         (folder / "log").mkdir(parents=True)
         for entry in self.entries():
@@ -149,7 +149,7 @@ class Lake:
         return laid_out
 
     def current_files(self, after: str = "") -> dict[Key, Version]:
-        """Return the newest version of every file, or of those committed `after` a batch, without reading contents."""
+        """Return the newest version of every file, or of those committed `after` a batch; read no contents."""
         current: dict[Key, Version] = {}
         with self.reading():
             for entry in self.entries():
@@ -158,7 +158,7 @@ class Lake:
         return current
 
     def places(self) -> dict[Key, Place]:
-        """Return where the newest version of every file is stored, in storage order, without reading contents."""
+        """Return the place of the newest version of every file, in storage order; read no contents."""
         columns = ["campaign", "source_path", "batch", "modified_at", *Place._fields[6:]]
         schema = pa.schema([TABLES["raw_files"].field(name) for name in columns])
         places: dict[Key, Place] = {}
@@ -175,16 +175,16 @@ class Lake:
         return {key: place for key, place in places.items() if place.status != FORGOTTEN}
 
     def contents(self, file: Path, row_group: int) -> pa.ChunkedArray:
-        """Return the stored bytes of all files of one row group, null if they could not be read."""
+        """Return the stored bytes of the files of one row group, null for those that could not be read."""
         with naming(file), pq.ParquetFile(file) as parquet:
             return parquet.read_row_group(row_group, columns=["content"])["content"]
 
     @contextmanager
     def batch(self, after: str | None = None, *, reread: bool = False) -> Iterator[Batch]:
-        """Begin a batch; without `Batch.commit` nothing is left of it.
+        """Yield a new batch, of which nothing remains without `Batch.commit`.
 
-        `after` is the newest batch the caller knows, by default the current one: files that others commit later are
-        dropped. A `reread` batch drops them in any version, so that old bytes never supersede new ones.
+        `after` is the newest batch that the caller knows, by default the current one: files that others have committed
+        since are dropped, from a `reread` batch in any version, so that old bytes never supersede new ones.
         """
         lake = Lake.create(self.root)
         with ExitStack() as stack:
@@ -192,12 +192,12 @@ class Lake:
 
     @contextmanager
     def staged(self, label: str = "staged") -> Iterator[Path]:
-        """Yield a new folder for unfinished files; remove it unless an entry names it in the end."""
+        """Yield a new folder for unfinished files; afterwards remove it unless an entry names it."""
         with ExitStack() as stack:
             while True:
                 folder = self._files / f"{label}-{secrets.token_hex(4)}"
                 folder.mkdir()
-                with suppress(FileNotFoundError):  # swept before it was locked
+                with suppress(FileNotFoundError):  # another process swept it before it was locked
                     stack.enter_context(_locking(folder, fcntl.LOCK_EX))
                     if folder.exists():
                         break
@@ -208,7 +208,7 @@ class Lake:
                     shutil.rmtree(folder, ignore_errors=True)
 
     def replace(self, old: Sequence[Entry], batches: Sequence[str], files: Mapping[str, Part]) -> bool:
-        """Replace entries by one with `files`, the rows of `batches`; return False if one is already replaced."""
+        """Replace entries by one with the rows of `batches` in `files`; return False if one was replaced already."""
         numbers = {entry.number for entry in old}
         self.pull()
         while numbers <= {entry.number for entry in self.entries()}:
@@ -218,7 +218,7 @@ class Lake:
         return False
 
     def append(self, entry: Entry) -> bool:
-        """Create an entry of the log; its files exist already. Return False if its number is taken."""
+        """Create an entry of the log, whose files must exist; return False if its number is taken."""
         folders = {(self.root / part.path).parent for part in entry.files.values()}
         for folder in (*folders, self._files):
             fsync(folder)
@@ -240,17 +240,17 @@ class Lake:
         with ExitStack() as stack:
             free = set()
             for name in listed - named:
-                with suppress(OSError):  # its process is alive, or has just ended
+                with suppress(OSError):  # its process is alive or has just ended
                     stack.enter_context(_locking(self._files / name, fcntl.LOCK_EX | fcntl.LOCK_NB))
                     free.add(name)
             if free:
-                self._remove(free - self._folders()[0])  # one may have been committed before its lock was released
+                self._remove(free - self._folders()[0])  # a folder may have been committed before its lock was freed
         if not (replaced := listed & named - in_force):
             return 0
-        try:  # Current readers may have listed them before they were replaced; later readers cannot.
+        try:  # Only current readers can have listed them before they were replaced.
             with _locking(self._log, fcntl.LOCK_EX | fcntl.LOCK_NB):
                 self._remove(replaced)
-        except OSError:  # in use, or this file system has no such locks
+        except OSError:  # in use, or the file system has no locks
             return len(replaced)
         return 0
 
@@ -263,7 +263,7 @@ class Lake:
         return Bucket(remote.read_text("utf-8"))
 
     def pull(self, progress: Progress = unseen) -> None:
-        """Fetch new commits from the bucket: first the files, then the entries that name them."""
+        """Fetch new commits from the bucket: first files, then the entries that name them."""
         if not (bucket := self.bucket()):
             return
         here = log.names(self._log)
@@ -302,22 +302,22 @@ class Lake:
 
 
 class Batch:
-    """An unfinished batch; it begins with its first rows. What is not committed is removed when `stack` closes."""
+    """An unfinished batch, which begins with its first rows; it is removed when `stack` closes unless committed."""
 
     def __init__(self, lake: Lake, stack: ExitStack, after: str, *, reread: bool) -> None:
         self._lake, self._stack, self._after, self._reread = lake, stack, after, reread
         self._writers: dict[str, TableFile] = {}
-        # Files that another process has committed meanwhile (of a reread batch: any version of them), after `commit`.
+        # After `commit`: files dropped because others committed them meanwhile (for a reread batch, in any version).
         self.dropped: dict[Key, Version] = {}
-        self.dropped_trials = 0  # number of trials in them
+        self.dropped_trials = 0  # number of trials in the dropped files
 
     @property
     def name(self) -> str:
-        """Its name, unless another batch is committed first."""
+        """Name of the batch, unless another one is committed first."""
         return f"{self._number:08}-{self._began:%Y%m%dT%H%M%SZ}{REREAD if self._reread else ''}"
 
     def add(self, table: str, rows: pa.Table) -> None:
-        """Append rows to one table of the batch."""
+        """Append rows to a table of the batch."""
         if rows.num_rows:
             if not self._writers:
                 self._number, self._began = self._lake.next_number(), datetime.now(UTC)
@@ -328,7 +328,7 @@ class Batch:
             self._writers[table].write(_in_batch(rows, TABLES[table], self.name))
 
     def commit(self) -> str | None:
-        """Commit the batch and return its name, or None if it is empty or others had committed all of it."""
+        """Commit the batch and return its name, or None if it is empty or others have committed all of it."""
         if not self._writers:
             return None
         parts = ready = {table: writer.close() for table, writer in self._writers.items()}
@@ -375,7 +375,7 @@ def _locking(folder: Path, how: int) -> Iterator[None]:
 
 
 def _versions(raw_files: Path, after: str = "") -> Iterator[tuple[Key, Version]]:
-    """Yield the files committed after a batch; a compacted file may also hold earlier ones."""
+    """Yield the files committed after a batch; compacted tables may also hold earlier ones."""
     columns = ["campaign", "source_path", "batch", *Version._fields]
     with naming(raw_files):
         rows = pq.read_table(raw_files, columns=columns, partitioning=None)

@@ -1,4 +1,4 @@
-"""The ingest: load new files under the given paths into the lake, as one batch."""
+"""Ingest: new files under the given paths go into the lake, as one batch."""
 
 import re
 from collections import Counter
@@ -28,23 +28,23 @@ from dropline.progress import Progress, unseen
 
 Scopes = list[list[Found]]
 
-MOST_FILES: Final = 2000  # of a task
+MOST_FILES: Final = 2000  # per task
 MOST_BYTES: Final = 64 * 1024 * 1024
 _DOUBTED: Final = r"^(?:sidecar|server configuration) .*(?:is left out|is not used|did you mean .*)$"
 _SIDECAR: Final = re.compile(r"^sidecar .*?: ")
-_MOST_DOUBTS: Final = 5  # in the summary; the finding reader_warning has all
-_KEPT_BYTES: Final = 256 * 1024 * 1024  # of small files, so that they are read once
+_MOST_DOUBTS: Final = 5  # in the summary; the finding reader_warning lists all
+_KEPT_BYTES: Final = 256 * 1024 * 1024  # of small files, kept so that they are read only once
 
 
 @dataclass(slots=True)
 class Summary:
-    """The result of one ingest; `seen` is always `ingested + skipped + rejected` plus the `ignored`."""
+    """Result of one ingest; `seen` is always `ingested + skipped + rejected` plus the number of `ignored`."""
 
     seen: int = 0
     ingested: int = 0  # new or changed files that were accepted
     skipped: int = 0  # files already in the lake in this version
-    rejected: int = 0  # rejected files, including those already known
-    ignored: list[Ignored] = field(default_factory=list)  # files, also known ones, and folders with their contents
+    rejected: int = 0  # rejected files, including known ones
+    ignored: list[Ignored] = field(default_factory=list)  # files, including known ones, and folders with contents
     trials: int = 0
     superseded: int = 0  # ingested files that replaced an earlier version
     retired: int = 0  # files in the lake that campaign.yaml now ignores; they no longer count
@@ -54,13 +54,13 @@ class Summary:
     notes: list[str] = field(default_factory=list)  # remarks about the campaigns for the user, one sentence each
 
     def add(self, other: Self) -> None:
-        """Add the counts of another part of the call."""
+        """Add the counts of another part of the ingest."""
         for name in ("seen", "ingested", "skipped", "rejected", "trials", "superseded", "ignored", "rejects"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.campaigns |= other.campaigns
 
     def commit(self, batch: Batch) -> None:
-        """Commit the batch, and subtract the files that others have committed meanwhile."""
+        """Commit the batch, and subtract files that others have committed meanwhile."""
         self.batch = batch.commit()
         self.trials -= batch.dropped_trials
         late = sum(v.status not in {"rejected", "ignored"} for v in batch.dropped.values())
@@ -72,10 +72,10 @@ class Summary:
             raise AssertionError(f"the files do not add up: {self}")
 
     def text(self, *, dry: bool = False, with_ignored: bool = False) -> str:
-        """Return as text: ignored files if wanted, rejects, and the totals; after a `dry` run what would be done."""
+        """Return the summary as text: ignored files on request, rejects, and totals; `dry` if nothing was written."""
         lines = [f"ignored   {each.path}\n          -> {each.rule}" for each in self.ignored if with_ignored]
         rows = self.rejects
-        if len({row["campaign"] for row in rows}) > 1:  # whose files may have the same names
+        if len({row["campaign"] for row in rows}) > 1:  # files of several campaigns may have the same names
             rows = [row | {"source_path": f"{row['campaign']}/{row['source_path']}"} for row in rows]
         lines += [f"rejected  {reject_text(row, indent=10)}" for row in rows]
         news = f"batch {self.batch}: {counted(self.trials, 'trial', 'trials')}" if self.batch else "nothing new"
@@ -97,18 +97,18 @@ def counted(number: int, one: str, many: str) -> str:
 
 
 class Part(NamedTuple):
-    """The result of one task: counts, the files' keys in the lake, and rows of its tables without the batch."""
+    """Result of one task: counts, the files' keys in the lake, and rows of its tables without the batch."""
 
     summary: Summary
     keys: set[Key]
-    left: set[Key]  # of files that count for another campaign from now on
-    replaced: Counter[tuple[str, str, str]]  # files by their folder's name, that of the file replaced, and campaign
+    left: set[Key]  # of files that now count for another campaign
+    replaced: Counter[tuple[str, str, str]]  # number of files by their folder, the replaced file's folder, campaign
     notes: list[str]
     tables: list[tuple[str, pa.Table]]
 
 
 class Unread(NamedTuple):
-    """A scope that is skipped unread; `rejects` are its files with rejects, and the batch that has them."""
+    """A scope that is skipped unread; `rejects` are its files with rejects, and the batches with these."""
 
     scope: Scope
     counts: Summary
@@ -128,10 +128,10 @@ def ingest(
 
     A file is skipped if the lake has it with the same bytes and the same context. A scope is skipped unread if the lake
     has all its files with the same size and mtime, unless `reread`. Many files are split among several processes.
-    `campaign` names folders that have no campaign.yaml; names are taken from the lake `named_in`, if it is not `lake`.
-    Files under an unusable campaign.yaml are rejected, and their versions in the lake stay. Raises IntakeError for a
-    missing path and CampaignError for two campaigns of one name, both before anything is written; an interrupted ingest
-    leaves nothing behind.
+    `campaign` names folders without a campaign.yaml; other names come from the lake `named_in`, by default `lake`.
+    Files under an unusable campaign.yaml are rejected, and their versions in the lake stay. Raise IntakeError for a
+    missing path and CampaignError for two campaigns of the same name, both before anything is written; an interrupted
+    ingest leaves nothing behind.
     """
     with lake.reading(), uncollected(), ExitStack() as stack:
         room = cache(lambda: stack.enter_context(lake.staged()))  # for extracted archives
@@ -145,7 +145,7 @@ def ingest(
         for each in unread:
             summary.add(each.counts)
         summary.rejects += known.rejects({key: batch for each in unread for key, batch in each.rejects.items()})
-        for path, rejects, files in identities.refused:  # nothing of them is written
+        for path, rejects, files in identities.refused:  # none of their files is written
             summary.seen += files
             summary.rejected += files
             raw = {"campaign": "", "source_path": path, "sha256": ""}
@@ -175,7 +175,7 @@ def ingest(
             summary.notes += (note for note in part.notes if note not in summary.notes)
             summary.superseded += len(part.left)
             for name, rows in part.tables:
-                if name == "campaigns":  # without bare names that other parts have added already
+                if name == "campaigns":  # leave out bare names that other parts have added already
                     campaigns = [*zip(*(rows[column].to_pylist() for column in ("campaign", "tags")), strict=True)]
                     # A campaign.yaml always sets tags.
                     fresh = [tags is not None or name not in introduced for name, tags in campaigns]
@@ -194,8 +194,8 @@ def ingest(
             for (ours, theirs, name), n in replaced.items()
         )
         summary.notes += (f"{counted(n, 'trial', 'trials')}: {text}" for text, n in doubts.most_common(_MOST_DOUBTS))
-        if campaign and (said := sorted(summary.campaigns - {campaign})):
-            summary.notes.append(f"sidecars name campaign {', '.join(said)}, not {campaign}: use `dropline rename`")
+        if campaign and (others := sorted(summary.campaigns - {campaign})):
+            summary.notes.append(f"sidecars name campaign {', '.join(others)}, not {campaign}: use `dropline rename`")
         summary.retired = len(retired)
         if gone := [*retired, *sorted(left)]:
             tombstones(batch, gone)
@@ -208,7 +208,7 @@ def ingest(
 
 
 def _machines(hosts: pa.Table) -> dict[Key, str]:
-    """Return the machine of each folder of facts, by campaign and path."""
+    """Return the machine of each folder of facts, given by campaign and path."""
     columns = (hosts[name].to_pylist() for name in ("campaign", "source_path", "host_id"))
     return {(campaign, folder): host_id for campaign, folder, host_id in zip(*columns, strict=True)}
 
@@ -226,10 +226,10 @@ def _other_machines(before: Mapping[Key, str], rows: pa.Table) -> Iterator[str]:
 def _chosen(
     scopes: Iterable[list[Found]], known: Known, *, reread: bool
 ) -> tuple[Scopes, list[ServerConfig], list[Unread]]:
-    """Return the scopes to read, recognised, with the server configurations among their files; and the others.
+    """Return the scopes to read, recognised, the server configurations among their files, and the other scopes.
 
-    A scope is read if `Known.all_of` returns None, if its sidecars may name a server configuration that another scope
-    brings, or if another scope has the same name.
+    A scope is read if `Known.all_of` returns None, if its sidecars may refer to a server configuration in another
+    scope, or if another scope has the same name.
     """
     changed: Scopes = []
     unchanged: list[tuple[Unread, bool, list[Found]]] = []
@@ -247,7 +247,7 @@ def _chosen(
         counts.ignored = [Ignored(f"{scope.place}/{path}", NOTES) for path in notes]
         counts.campaigns = {campaign for campaign, _ in held}
         formats = {file.format for file in held.values()}
-        refers = Kind.SIDECAR in formats and formats.isdisjoint(servers.FORMATS)  # to configurations of another
+        refers = Kind.SIDECAR in formats and formats.isdisjoint(servers.FORMATS)  # to another scope's configurations
         mixes = refers or scope.campaign is None
         unchanged.append((Unread(scope, counts, rejects), refers, items if mixes else []))
     look(chain.from_iterable(changed), _KEPT_BYTES)
@@ -268,7 +268,7 @@ def _chosen(
 
 
 def in_tasks(items: Iterable[Found]) -> Iterator[list[Found]]:
-    """Yield consecutive files for one worker each: at most MOST_FILES, or about MOST_BYTES."""
+    """Yield lists of consecutive files, one per task: at most MOST_FILES, or about MOST_BYTES."""
     task: list[Found] = []
     size_bytes = 0
     for item in items:
@@ -284,7 +284,7 @@ def in_tasks(items: Iterable[Found]) -> Iterator[list[Found]]:
 def _parts(
     resolver: Resolver, known: Known, scopes: Scopes, unread: Sequence[str], seen: int, progress: Progress
 ) -> Generator[Part]:
-    """Yield the results of all tasks, in order; files of `unread` scopes, `seen` before, are already there."""
+    """Yield the results of all tasks, in order; `seen` files of `unread` scopes are in the lake already."""
     # Two scopes can claim the same key only if no campaign.yaml names the campaign.
     shared = len(scopes) + len(unread) > 1 and any(items[0].scope.campaign is None for items in scopes)
     taken = {key for name in unread for key in known.of_scope(name)} if shared else set()
@@ -301,7 +301,7 @@ def _parts(
 
 
 def _take(resolver: Resolver, known: Known, items: Sequence[Found], taken: Iterable[Key] = (), *, shared: bool) -> Part:
-    """Parse some files, without keys `taken` by others; return theirs if they may be `shared` with other parts."""
+    """Parse files, except keys `taken` by other parts; return the files' keys if other parts may have the same."""
     intake = Intake(known, taken)
     by_columns = ramps.Ramps(resolver).outcomes(items)
     left: set[Key] = set()
@@ -319,7 +319,7 @@ def _take(resolver: Resolver, known: Known, items: Sequence[Found], taken: Itera
 
 
 class Intake:
-    """Counts files, and keeps those whose version the lake does not have; `taken` are the keys already used."""
+    """Counter of files, which keeps those whose version the lake lacks; `taken` are keys in use already."""
 
     def __init__(self, known: Known | Mapping[Key, Version], taken: Iterable[Key] = ()) -> None:
         self._known = known
@@ -329,7 +329,7 @@ class Intake:
         self._fresh: list[Outcome] = []
 
     def take(self, item: Found, outcome: Outcome) -> None:
-        """Count one file, or keep it if the lake does not have this version."""
+        """Count one file, or keep it if the lake lacks this version."""
         key = campaign, path = outcome.key
         self.summary.seen += 1
         self.summary.campaigns.add(campaign)
@@ -349,7 +349,7 @@ class Intake:
         self._fresh.append(outcome)
 
     def written(self) -> Iterator[tuple[list[Outcome], dict[str, pa.Table]]]:
-        """Yield, once, the files that were kept, with the tables of their rows, and count them."""
+        """Yield the kept files with the tables of their rows, once, and count them."""
         waiting, self._fresh = [self._fresh], []
         while waiting:
             outcomes = waiting.pop()
@@ -386,11 +386,11 @@ class Intake:
 
 
 def reject_text(reject: Row, indent: int) -> str:
-    """Return a row of schema.REJECTS as text: where and why, then what to do."""
+    """Return a row of schema.REJECTS as text: place and reason, then what to do."""
     place = reject["source_path"] + (f", line {reject['line']}" if reject["line"] else "")
     return f"{place}: {reject['reason']}\n{' ' * indent}-> {reject['hint']}"
 
 
 def printable(text: str) -> str:
-    """Return `text` without terminal control characters: file names and contents are untrusted."""
+    """Return `text` without terminal control characters, as file names and contents are untrusted."""
     return "".join(char if char.isprintable() or char == "\n" else "?" for char in text)

@@ -1,7 +1,7 @@
-"""The log of the lake: numbered entries, each committing immutable Parquet files.
+"""Log of the lake: numbered entries, each of which commits immutable Parquet files.
 
-An entry, log/00000012.json, is in force until another replaces it. Its batches are those whose rows are in its files
-(files/<batch>-<x>/<table>.parquet): its own or, for a compaction, those of all entries that it replaces.
+An entry, log/00000012.json, is in force until another replaces it. Its files (files/<batch>-<x>/<table>.parquet) have
+the rows of its batches: its own one or, for a compaction, those of all entries that it replaces.
 """
 
 import hashlib
@@ -21,11 +21,11 @@ _PATH: Final = re.compile(r"files/[0-9A-Za-z][0-9A-Za-z-]*/[a-z_]+\.parquet")  #
 
 
 class DamagedEntry(DroplineError):
-    """An entry of the log that differs from what was written."""
+    """An entry of the log differs from what was written."""
 
 
 class Part(NamedTuple):
-    """One Parquet file as it was written; its path is relative to the lake."""
+    """A Parquet file as it was written; its path is relative to the lake."""
 
     path: str
     rows: int
@@ -38,18 +38,18 @@ class Entry:
     """One commit."""
 
     number: int
-    batches: tuple[str, ...]  # the batches whose rows are in the files, oldest first
-    files: Mapping[str, Part]  # the file of each table that has rows
-    replaces: tuple[int, ...] = ()  # the numbers of the entries that it replaces
+    batches: tuple[str, ...]  # batches whose rows are in the files, oldest first
+    files: Mapping[str, Part]  # file of each table that has rows
+    replaces: tuple[int, ...] = ()  # numbers of the entries that it replaces
 
     @property
     def name(self) -> str:
-        """The name of its file in the log."""
+        """Name of its file in the log."""
         return f"{self.number:08}.json"
 
     @property
     def folder(self) -> str:
-        """The name of the folder of its files, empty if it has none."""
+        """Name of the folder with its files, empty if it has none."""
         return next((Path(part.path).parent.name for part in self.files.values()), "")
 
     def written(self) -> bytes:
@@ -65,11 +65,11 @@ class Entry:
     def read(cls, name: str, data: bytes) -> Self:
         """Parse the entry in the file `name`; raise DamagedEntry if it is invalid."""
         try:
-            said = json.loads(data)
-            digest, files = said.pop("sha256"), {table: Part(**part) for table, part in said["files"].items()}
-            if digest != _digest_of(said) or not all(_PATH.fullmatch(part.path) for part in files.values()):
+            body = json.loads(data)
+            digest, files = body.pop("sha256"), {table: Part(**part) for table, part in body["files"].items()}
+            if digest != _digest_of(body) or not all(_PATH.fullmatch(part.path) for part in files.values()):
                 raise ValueError(name)
-            return cls(int(name[:8]), tuple(said["batches"]), files, tuple(said["replaces"]))
+            return cls(int(name[:8]), tuple(body["batches"]), files, tuple(body["replaces"]))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise DamagedEntry(f"{name} differs from what was written") from error
 

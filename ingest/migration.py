@@ -1,4 +1,4 @@
-"""Migration of homes from before the log: each batch, a folder in batches/ with a manifest, becomes an entry."""
+"""Migration of homes without a log: each old-style batch, a folder with a manifest, becomes an entry."""
 
 import fcntl
 import json
@@ -16,7 +16,7 @@ from dropline.ingest.log import Entry, Part
 from dropline.ingest.parquet import fsync, naming, replacing, sha256_of
 
 _NAME: Final = re.compile(r"([0-9]{8,18})-(?:([0-9]{8,18})-compacted(?:[0-9a-f]{8})?|[0-9A-Za-z]+)")
-_SHARE: Final = 10**10  # in shared homes ten random digits follow the eight of the number
+_SHARE: Final = 10**10  # in shared homes, ten random digits follow the eight digits of the number
 _EMPTY: Final = "00000000-empty"
 
 
@@ -38,7 +38,7 @@ def migrate(root: Path) -> None:
 
 
 def _write(root: Path, ready: Path) -> None:
-    """Write the entries of all batches, including those that a bucket's mirror has not pushed yet."""
+    """Write the entries of all batches, including those not yet pushed to a bucket."""
     if (outbox := root / "outbox").is_dir():
         for waiting in outbox.iterdir():
             waiting.rename(root / "batches" / waiting.name)
@@ -68,16 +68,16 @@ def _current(names: list[str]) -> Iterator[str]:
 
 
 def _entry(number: int, folder: Path) -> Entry:
-    """Return the entry of one batch: from its manifest, or from its files if an older version wrote none."""
+    """Return the entry of a batch from its manifest, or from its files if an older version wrote none."""
     batches: tuple[str, ...] = (folder.name,)
     advice = f"put it back from a backup, or move {folder} elsewhere"
     if (manifest := folder / "manifest.json").exists():
         try:
-            said = json.loads(manifest.read_bytes())
-            batches = tuple(batch for batch in said["commits"] if batch != _EMPTY)
+            content = json.loads(manifest.read_bytes())
+            batches = tuple(batch for batch in content["commits"] if batch != _EMPTY)
             files = {
                 table: Part(f"files/{folder.name}/{table}.parquet", part["rows"], part["size_bytes"], part["sha256"])
-                for table, part in said["tables"].items()
+                for table, part in content["tables"].items()
             }
         except (ValueError, KeyError, TypeError) as error:
             raise DroplineError(f"{manifest} differs from what was written: {advice}") from error

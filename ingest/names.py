@@ -1,9 +1,9 @@
-"""Trial data in the names of files and folders: rate, repetition, and the words that distinguish set-ups.
+"""Trial data in names of files and folders: rate, repetition, and the words that distinguish set-ups.
 
-A number in a name may be the rate, count repetitions or steps, or belong to the set-up (`mt4`, `kea-2.2`). The rate is
-recognised by the report's own rate. The others are recognised by comparing names of the same form in the folder: a
-number that counts from 0 or 1 without a gap counts repetitions, unless there is exactly one such number for every rate.
-If each name has its own, it may count trials; then the models group them into runs.
+A number in a name may be the rate, count repetitions or steps, or belong to the set-up (`mt4`, `kea-2.2`). The report
+shows which number is the rate. Comparing names of the same form in the folder shows the others: a number that counts
+from 0 or 1 without a gap counts repetitions, unless there is exactly one such number for every rate. A number that
+differs in all names may count trials, which the models then group into runs.
 """
 
 import re
@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from dropline import beside
 from dropline.ingest.synonyms import PHRASE, THREADS, VERSION, with_version
 
-Slot = tuple[int, int]  # token, and part of it
+Slot = tuple[int, int]  # index of a token, and of a part in it
 _Parts = tuple[str, ...]
 
 _PACKED: Final = ("bz2", "gz", "xz")  # what formats.text decompresses
@@ -26,7 +26,7 @@ _ROTATED: Final = re.compile(rf"\.(?:{'|'.join(sorted(_ENDINGS))})(?=\.\d{{1,3}}
 PACKED: Final = re.compile(rf"\.(?:{'|'.join(_PACKED)})\Z")
 ARCHIVES: Final = re.compile(rf"\.(?:tar(?:\.(?:{'|'.join(_PACKED)}))?|tgz|txz|tbz2?|zip)\Z", re.IGNORECASE)
 _DATE: Final = r"(?:19|20)\d\d([-_.]?)[01]\d\1[0-3]\d"  # 2026-11-20, 20261120
-_BEFORE: Final = r"(?<!\d)(?<!git)(?<!isc)"  # in Kea's 2.7.8-git20250401 and -isc20250429105336 it is the version's
+_BEFORE: Final = r"(?<!\d)(?<!git)(?<!isc)"  # Kea's versions 2.7.8-git20250401 and -isc20250429105336 contain dates
 _DAY: Final = re.compile(rf"{_BEFORE}{_DATE}(?!\d)")
 _LAST_DAY: Final = re.compile(rf"{_BEFORE}{_DATE}\Z")
 _TIME: Final = re.compile(
@@ -37,7 +37,7 @@ _TIME: Final = re.compile(
 )
 _CLOCK: Final = re.compile(r"(?<!\d)([01]\d|2[0-3])([-_:h])([0-5]\d)(?:\2|m)([0-5]\d)(?!\d)")
 _NUMBERED: Final = re.compile(r"(?:(.*\w)[-_ ]+)?[(#]?([0-9]{1,9})\)?")
-# A rate after or before a version or a size: `kea-2.2.800`, `800.2.2.0`, `800.4core`; not in an address of IPv4.
+# A rate after or before a version or a size: `kea-2.2.800`, `800.2.2.0`, `800.4core`; not in an IPv4 address.
 _BESIDE_VERSION: Final = re.compile(
     r"(?<!\d)(?<!\d\.)(\d{1,2}(?:\.\d{1,2}){0,2}(?=\.\d{3})|(?:[3-9]\d\d|\d{4,})(?=\.\d+(?:\.\d|(?![pqlrc]ps)[a-z]{3})))\."
 )
@@ -48,14 +48,14 @@ _SEPARATORS: Final = re.compile(
 _HASH: Final = r"(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,40}"
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 _FIGURE: Final = re.compile(rf"\d|{_HASH}\Z")
-_ID: Final = re.compile(rf"\d{{4,}}|{_HASH}")  # may number a commit, a process or a job
+_ID: Final = re.compile(rf"\d{{4,}}|{_HASH}")  # may identify a commit, a process or a job
 _UUID: Final = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9a-f])")
 _PART: Final = re.compile(rf"{_HASH}\Z|\d+(?:\.\d+)*|[^\d]+")
 _THOUSANDS_WITHIN: Final = re.compile(r"(?<![\d.])(\d{1,3})k(\d{1,3})(?!\d)")  # 1k5
 _GROUPED: Final = re.compile(r"(?<![\d.'])\d{1,3}(?:(?:'\d{3})+|(?:\.\d{3})+(?=[pqlrc]ps))")  # 10'000, 10.000qps
 _RATE_BEFORE: Final = _WORDS["rates"]
 _RATE_BEHIND: Final = re.compile(r"([km]?)[pqlrc]?ps|([km])")
-_LITTLE: Final = re.compile("[a-z]|level|point|stage")  # before the number of a step
+_LITTLE: Final = re.compile("[a-z]|level|point|stage")  # may precede the number of a step
 _STEP_BEHIND: Final = frozenset({"%", "pct", "percent"})
 _THOUSANDS: Final = {"": 1, "k": 1_000, "m": 1_000_000}
 _REPETITION: Final = _WORDS["repetitions"]
@@ -80,7 +80,7 @@ _QUANTITY: Final = _WORDS["quantities"]
 _NOISE: Final = frozenset(
     {*_RATE_BEFORE, *_REPETITION, *_EXECUTION, *_STEP_BEHIND, "output", "out", "log", "result", "results"}
 ) - {"no"}
-_WHOLE: Final = {(word,) for word in _NOISE | {"all"}}  # alone, `all` is no set-up: all.log, all-results.txt
+_WHOLE: Final = {(word,) for word in _NOISE | {"all"}}  # by itself, `all` is no set-up: all.log, all-results.txt
 PLACES: Final = _QUANTITY | _WORDS["places"]
 _SET_UPS: Final = PLACES | _WORDS["set_ups"]
 _MOST: Final = 999  # repetitions
@@ -90,14 +90,14 @@ _RAMP: Final = 3  # rates
 
 
 class Said(NamedTuple):
-    """The content of a name: the words of the set-up, and the repetition, or None."""
+    """Content of a name: the words of the set-up, and the repetition; None if there is none."""
 
     words: str | None = None
     repetition: int | None = None
 
 
 class Level(NamedTuple):
-    """The name of one folder, without the ending of an archive and times of day; a mere date is kept."""
+    """Name of a folder, without the ending of an archive and without times, but with dates that have no time."""
 
     text: str  # without a labelled repetition
     repetition: str | None  # as in `run2-memfile`
@@ -106,36 +106,36 @@ class Level(NamedTuple):
 
 
 class Name(NamedTuple):
-    """The name of one file or folder, compared with similar names."""
+    """Name of a file or folder, compared with similar names."""
 
     tokens: tuple[_Parts, ...]  # its words in lower case, without ending and time, each split into letters and numbers
-    counting: tuple[Slot, ...] = ()  # the numbers that count without a gap over the names of the same form
-    several: tuple[Slot, ...] = ()  # those of them that are not the same in all names
-    paired: tuple[tuple[Slot, Slot], ...] = ()  # two numbers that always go together: the second adds nothing
+    counting: tuple[Slot, ...] = ()  # numbers that count without a gap over the names of the same form
+    several: tuple[Slot, ...] = ()  # those of `counting` that differ between names
+    paired: tuple[tuple[Slot, Slot], ...] = ()  # pairs of numbers of which the first determines the second
 
     @property
     def is_plain(self) -> bool:
-        """Return whether it can contain nothing but a rate."""
+        """Return whether it cannot contain anything but a rate."""
         own = (parts for parts in self.tokens if not _is_rate(parts) or _is_step(parts))
         return all(len(parts) == 1 and parts[0] in _NOISE for parts in own)
 
     def says(self, rates: Collection[float], known: Callable[[str], bool], *, alone: bool = True) -> Said:
         """Return the content of the name for a report in a file that offered these `rates`.
 
-        `known` returns whether a word is a known part of the set-up. `alone`: the file holds a single report. The
-        models tell a repetition from a number that counts trials, which goes with one rate only.
+        `known` returns whether a word is a known part of the set-up; `alone` means that the file holds a single report.
+        A number that counts trials, each with one rate only, may look like a repetition; the models correct that.
         """
         own = self.own(rates)
         steps = {two for one, two in self.paired if one in own}
         repetition = self._repetition(own, steps, known)
-        said = None
+        count = None
         if repetition:
             at, part = repetition
             number = self.tokens[at][part]
             before = self.tokens[at][part - 1] if part else self.tokens[at - 1][-1] if at else ""
             counts = repetition not in steps and (before in _EXECUTION or repetition in self.counting)
-            said = int(number) if before in _REPETITION or (counts and _is_count(number)) else None
-        # Alone, or with a letter, as in `s03`, it is too little for a set-up.
+            count = int(number) if before in _REPETITION or (counts and _is_count(number)) else None
+        # A number alone or with a letter, as in `s03`, is too little for a set-up.
         little = {
             (at, n) for at, n in steps if len(self.tokens[at]) == 1 or _LITTLE.fullmatch("".join(self.tokens[at][:n]))
         }
@@ -144,15 +144,15 @@ class Name(NamedTuple):
             (at, 0) for at, parts in enumerate(self.tokens) if _is_step(parts) and (not own or (at, 0) in steps)
         }
         if repetition:
-            # Without the rate in the name, it follows the rate in another unit.
+            # If the rate is not in the name, the number is the rate in another unit.
             follows = not own and alone and rates and self.tokens[repetition[0]][repetition[1]] not in _WORDS["frames"]
-            dropped |= {repetition} if said is not None or repetition in steps or follows else set()
+            dropped |= {repetition} if count is not None or repetition in steps or follows else set()
         words = [
             word
             for at in range(len(self.tokens))
             if (word := self._word(at, dropped)) and ((at, 0) in self.several or not known(word))
         ]
-        return Said(" ".join(words) or None, said)
+        return Said(" ".join(words) or None, count)
 
     def repeats(self, rates: Collection[float]) -> bool:
         """Return whether a number besides the rate counts repetitions, or any number if there is no rate."""
@@ -161,9 +161,9 @@ class Name(NamedTuple):
         return bool(own or not rates) and self._repetition(own, steps, lambda _: False) in self.several
 
     def own(self, rates: Collection[float]) -> set[Slot]:
-        """Return the numbers that are the rate, without one that equals it by chance.
+        """Return the numbers that are the rate, without those that equal it by chance.
 
-        The rate has a unit or label (`1000rps_1000clients`), or is not behind another word (`zones-1000-1000`).
+        The rate has a unit or label (`1000rps_1000clients`) or does not follow another word (`zones-1000-1000`).
         """
         slots = [*_slots(self.tokens)]
         equal = {
@@ -172,7 +172,7 @@ class Name(NamedTuple):
             if (same := {slot for slot, number in slots if number == rate})
             for slot in ({(at, n) for at, n in same if not n and not self._is_of_word(at)} or same)
         }
-        if not equal:  # the report may have measured what was asked for: a rate with decimals
+        if not equal:  # the report may have a measured rate, with decimals, instead of the requested one
             equal = {at for at, number in slots if any(is_same_rate(number, each) for each in rates)}
         if not equal:
             equal = {slot for slot, number in slots if any(self._rounds(slot, number, rate) for rate in rates)}
@@ -186,13 +186,13 @@ class Name(NamedTuple):
         return {each for each in equal if not meant or any(one == each or (one, each) in self.paired for one in meant)}
 
     def _rounds(self, slot: Slot, number: float, rate: float) -> bool:
-        """Return whether a number in thousands is a rate to two digits or more: 1.8k is 1,750."""
+        """Return whether a number in thousands is a rate rounded to two digits or more: 1.8k for 1,750."""
         text = self.tokens[slot[0]][slot[1]]
         last = number / float(text) / 10 ** len(text.partition(".")[2]) if number else 0
         return 10 < last < number / 5 and abs(number - rate) <= last / 2
 
     def _repetition(self, own: Collection[Slot], steps: Collection[Slot], known: Callable[[str], bool]) -> Slot | None:
-        """Return the number that may count repetitions: a labelled one, else the last or first separate one."""
+        """Return the number that may count repetitions: a labelled one, else the last or first one on its own."""
         left = [
             at
             for at, parts in enumerate(self.tokens)
@@ -212,7 +212,7 @@ class Name(NamedTuple):
 
     def _is_behind(self, words: Collection[str], at: int) -> bool:
         before = self.tokens[at - 1] if at else ()
-        return len(before) == 1 and before[0] in words  # in `2cpu-1`, it has its number
+        return len(before) == 1 and before[0] in words  # in `2cpu-1`, the word has its number already
 
     def _is_of_word(self, at: int) -> bool:
         """Return whether a number belongs to the word before it: `zones-1000`, but not `rate-1000`, `zones-1000rps`."""
@@ -220,7 +220,7 @@ class Name(NamedTuple):
         return before.isalpha() and before not in _RATE_BEFORE and not _is_rate(self.tokens[at])
 
     def _counted(self, at: int, words: Collection[str]) -> Slot | None:
-        """Return the number in a token such as `rep2`, or in the one after the word `rep`."""
+        """Return the number in a token such as `rep2`, or in the token after the word `rep`."""
         parts = self.tokens[at] if at < len(self.tokens) else ()
         if len(parts) == 2 and parts[0] in words and _is_count(parts[1]) and (parts[0] != "r" or len(parts[1]) < 3):
             return (at, 1)
@@ -228,7 +228,7 @@ class Name(NamedTuple):
         return (at, 0) if len(parts) == 1 and before in {(word,) for word in words} and _is_count(parts[0]) else None
 
     def _word(self, at: int, dropped: Collection[Slot]) -> str | None:
-        """Return a token as a word of the set-up, without the parts that have another meaning."""
+        """Return a token as a word of the set-up, without parts that have another meaning; None if nothing is left."""
         parts = self.tokens[at]
         if {*self.tokens} <= _WHOLE:
             return None
@@ -245,7 +245,7 @@ class Name(NamedTuple):
 
 
 def names(files: Iterable[str]) -> dict[str, Name]:
-    """Return the parsed name of each file of one folder, compared with the others."""
+    """Return the parsed names of the files of one folder, compared with each other."""
     alike: dict[tuple[_Parts, ...], list[tuple[str, tuple[_Parts, ...]]]] = defaultdict(list)
     every = {file: split(file) for file in files}
     for file, tokens in every.items():
@@ -257,7 +257,7 @@ def names(files: Iterable[str]) -> dict[str, Name]:
     for form, those in alike.items():
         slots = [(at, n) for at, parts in enumerate(form) for n, part in enumerate(parts) if part == "#"]
         values = {(at, n): [tokens[at][n] for _, tokens in those] for at, n in slots}
-        # `800.txt`, `800 (2).txt`: the first of the copies has no number
+        # `800.txt`, `800 (2).txt`: the first copy has no number
         first = {at for at, n in slots if all((*tokens[:at], *tokens[at + 1 :]) in bare for _, tokens in those)}
         ones = {slot: ["1"] if slot[0] in first else [] for slot in slots}
         count = numbered | {at for at in slots if counts([*values[at], *ones[at]]) or _count_all(values[at])}
@@ -289,10 +289,10 @@ def split(file: str) -> tuple[_Parts, ...]:
 
 
 def named_rates(path: str, sent: int | None, rate: float | None) -> set[float]:
-    """Return the rates in names of a file and its folders: numbers with a label or unit, as in `500pps`, `rate-500`.
+    """Return the rates in the names of a file and its folders: numbers with a label or unit (`500pps`, `rate-500`).
 
-    Of several, those near the `rate` at which the queries were `sent`; if there are none, numbers near it at which
-    whole seconds take what was sent.
+    Of several, take those near the `rate` at which the queries were `sent`; if there are none, take numbers near it by
+    which `sent` is a whole number of seconds.
     """
     levels = path.split("/")
     tokens = [(), *(parts for level in levels for parts in split(level)), ()]
@@ -311,12 +311,12 @@ def named_rates(path: str, sent: int | None, rate: float | None) -> set[float]:
 
 @lru_cache(maxsize=4096)
 def words_of(level: str) -> tuple[str, ...]:
-    """Return the words of a name, each in one piece."""
+    """Return the unsplit words of a name."""
     return tuple(map("".join, split(level)))
 
 
 def counts(numbers: Collection[str]) -> bool:
-    """Return whether numbers count from 0 or 1 without a gap; a single number always does."""
+    """Return whether numbers count from 0 or 1 without a gap, as a single number always does."""
     if not all(map(_is_count, numbers)):
         return False
     values = sorted({int(number) for number in numbers})
@@ -324,7 +324,7 @@ def counts(numbers: Collection[str]) -> bool:
 
 
 def without_order(folders: Iterable[str]) -> dict[str, str]:
-    """Return those of some folders whose first number or letter only orders them, without it: `01-st`, `02-mt4`."""
+    """Return the folders whose first number or letter only orders them, without it: `01-st`, `02-mt4`."""
     found = {name: match for name in folders if (match := _ORDERED.fullmatch(name))}
     orders = [match[1] if match[1].isdigit() else str(ord(match[1].lower()) - 96) for match in found.values()]
     rests = {words_of(match[2]) for match in found.values()}
@@ -336,14 +336,14 @@ def without_order(folders: Iterable[str]) -> dict[str, str]:
 
 @lru_cache(maxsize=4096)
 def level(name: str) -> Level:
-    """Return what the name of a folder says by itself.
+    """Return the parsed name of a folder, not compared with others.
 
-    The day of a date is no number: `2026-11-01`, `2026-11-02` may be before and after a change.
+    The day of a date is not a repetition: `2026-11-01` and `2026-11-02` may be before and after a change.
     """
     name = _without(_TIME, _ROMAN.sub(_in_digits, ARCHIVES.sub("", name)))
     text = _without(_COUNTED, name)
     label = _COUNTED.search(name)
-    if label and _DAY.fullmatch(text):  # that of the run
+    if label and _DAY.fullmatch(text):  # the day of the run
         text = ""
     repetition = label[label.lastgroup or 0].lstrip("rR") if label and "step" not in label[0].lower() else None
     found = None if _LAST_DAY.search(name) else _NUMBERED.fullmatch(name)
@@ -360,15 +360,15 @@ def _without(pattern: re.Pattern[str], text: str) -> str:
 
 
 def _count_all(numbers: Sequence[str]) -> bool:
-    """Return whether each of several names has the number after that of another: they count the trials of a script."""
+    """Return whether several numbers are consecutive, so that they count the trials of a script."""
     values = {int(number) for number in numbers if _is_count(number)}
     return len(numbers) >= _SEVERAL and len(values) == len(numbers) == max(values) - min(values) + 1
 
 
 def level_counts(name: str, above: str, beside: Collection[str]) -> bool:
-    """Return whether a folder's number counts repetitions; `beside` are the numbers of folders with the same words."""
+    """Return whether a folder's number counts repetitions; `beside` has the numbers of folders with the same words."""
     _, _, words, number = level(name)
-    label = words or ("" if re.search(r"\d", above) else above)  # `4-threads/1` has its number
+    label = words or ("" if re.search(r"\d", above) else above)  # `4-threads/1`: the word has its number already
     *others, before = re.split(r"[\W_]+", label.lower())
     is_set_up = before in _SET_UPS and (words or not others or before.endswith("s"))  # not of `single-zone/1`
     return _is_count(number) and not is_set_up and counts(beside) and (not words or len(beside) > 1)
@@ -379,7 +379,7 @@ def _is_count(number: str) -> bool:
 
 
 def _is_rate(parts: _Parts) -> bool:
-    """Return whether a token's unit makes it a rate, whatever the report's own rate."""
+    """Return whether a token is a rate by its unit, whatever the report's own rate."""
     if len(parts) > 1 and parts[0] in _RATE_BEFORE:
         unit = "".join(parts[2:])
         return parts[1][0].isdecimal() and (not unit or unit in _STEP_BEHIND or bool(_RATE_BEHIND.fullmatch(unit)))
@@ -389,18 +389,18 @@ def _is_rate(parts: _Parts) -> bool:
 
 
 def is_same_rate(number: float, rate: float | None) -> bool:
-    """Return whether a number in a name is a rate; one with decimals was measured, within 1 % of what was asked for."""
+    """Return whether a number in a name is this rate; a rate with decimals was measured, within 1 % of the number."""
     return number == rate or bool(rate and rate % 1 and abs(number - rate) <= _CLOSE * rate)
 
 
 @lru_cache(maxsize=4096)
 def numbers(name: str) -> frozenset[float]:
-    """Return the numbers in the name of a folder that may be a rate."""
+    """Return the numbers in a folder's name that may be a rate."""
     return frozenset(number for _, number in _slots(split(name)))
 
 
 def _slots(tokens: Sequence[_Parts]) -> Iterable[tuple[Slot, float]]:
-    """Yield the numbers of a name that may be a rate; `10k` is 10000."""
+    """Yield the numbers of a name that may be a rate, with `10k` as 10000."""
     for at, parts in enumerate(tokens):
         for n, part in enumerate(parts):
             if _NUMBER.fullmatch(part):
@@ -410,18 +410,18 @@ def _slots(tokens: Sequence[_Parts]) -> Iterable[tuple[Slot, float]]:
 
 
 def _is_step(parts: _Parts) -> bool:
-    """Return whether a token is a percentage: of the capacity, or of something else of the set-up."""
+    """Return whether a token is a percentage, of the capacity or of something else in the set-up."""
     return len(parts) == 2 and parts[1] in _STEP_BEHIND
 
 
 def _goes(
     one: Slot, two: Slot, values: Mapping[Slot, Sequence[str]], counting: Collection[Slot], *, is_step: bool
 ) -> bool:
-    """Return whether a number goes with another, such as the rate, and so adds nothing to it.
+    """Return whether a number depends on another, such as the rate, and so adds nothing to it.
 
-    It has one value for each of the other, at least within a run; or it numbers a commit, a process or a job, as no two
-    names share it; or it counts trials at less than half of the rates, but not at the lowest, as in a search. A number
-    that `is_step` by its unit must have one value for each rate of a run.
+    It has one value for each value of the other, at least within a run; or no two names share it, as it identifies a
+    commit, a process or a job; or it counts trials at fewer than half of the rates, without the lowest, as in a search.
+    A number that `is_step` by its unit must have one value for each rate of a run.
     """
     pairs = [*zip(values[one], values[two], strict=True)]
     others = [each for slot, each in values.items() if slot not in {one, two}]
@@ -436,7 +436,7 @@ def _goes(
         return True
     if len(pairs) < _SEVERAL or not all(map(_NUMBER.fullmatch, rates)):
         return False
-    if len(numbers) == len(pairs):  # not of the capacity of each commit
+    if len(numbers) == len(pairs):  # each name has its own; a step would repeat
         is_alone = len({*zip(rest, values[one], strict=True)}) == len(pairs) and all(map(_ID.fullmatch, numbers))
         return is_alone and 2 * max(map(float, rates)) > _RAMP * min(map(float, rates))
     if two not in counting or not all(map(_is_count, numbers)):

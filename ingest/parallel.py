@@ -1,4 +1,4 @@
-"""A pool of forked processes that yields results in task order."""
+"""Pool of forked processes that yields results in the order of the tasks."""
 
 import ctypes
 import gc
@@ -22,23 +22,23 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 _PR_SET_PDEATHSIG: Final = 1  # prctl(2)
-_LIBC: Final = ctypes.CDLL(None)  # loaded here because a fork must not load it
+_LIBC: Final = ctypes.CDLL(None)  # loaded here, as a fork must not load it
 
 
 def in_order(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int | None = None) -> Generator[Result]:
     """Yield `work(task)` for every task, in order; a single task, or a single worker, runs in this process.
 
     The workers, by default one per core, are forks: they inherit the tasks and cannot change state here. Each runs at
-    most one task ahead of the caller and ends with the iterator or with this process. Exceptions of a task are raised
-    here. In a thread, possibly a server's, nothing is forked.
+    most one task ahead of the caller, and ends with the iterator or with this process. Exceptions of a task are raised
+    here. Outside the main thread, as in a server, nothing is forked.
     """
-    # Fork only on Linux: elsewhere forks are not safe with the system libraries.
+    # Fork only on Linux: on other systems, their libraries make forks unsafe.
     forks = sys.platform == "linux" and threading.current_thread() is threading.main_thread()
     workers = min(workers or (len(os.sched_getaffinity(0)) if forks else 1), len(tasks))
     if workers < 2:
         yield from map(work, tasks)
         return
-    # Results come through files, one for each task underway: the pool's pipe would copy them five times.
+    # Each running task returns its result through a file: the pool's pipe would copy it five times.
     slots = [TemporaryFile() for _ in range(workers + 1)]  # noqa: SIM115 - closed below
     pool = ProcessPoolExecutor(workers, get_context("fork"), _prepare, (os.getpid(), work, tasks, slots))
     waiting: deque[Future[None]] = deque()
@@ -58,15 +58,15 @@ def in_order(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int
 
 
 def end_with_parent(how: signal.Signals, parent: int) -> None:
-    """Have the kernel send this process a signal when its parent dies; Linux only."""
+    """Make the kernel send this process a signal when its parent dies; Linux only."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, how)
-    if os.getppid() != parent:  # it died before
+    if os.getppid() != parent:  # the parent has died already
         os.kill(os.getpid(), how)
 
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Keep the cyclic garbage collector off: it takes a tenth of an ingest's time, which leaves few cycles behind."""
+    """Disable the cyclic garbage collector, which takes a tenth of an ingest's time to find few cycles."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -82,7 +82,7 @@ def _prepare(parent: int, *job: Any) -> None:
     _job = job
     end_with_parent(signal.SIGKILL, parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    gc.freeze()  # the collector would touch, and so copy, inherited pages
+    gc.freeze()  # the collector would write to inherited pages, and so copy them
     gc.disable()  # collections take a tenth of a task's time
 
 

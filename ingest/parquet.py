@@ -1,4 +1,4 @@
-"""Parquet files of the lake: written once, synced and hashed before the commit."""
+"""Parquet files of the lake, written once, and synced and hashed before the commit."""
 
 import hashlib
 import os
@@ -17,13 +17,13 @@ from dropline.ingest.schema import TABLES
 
 GROUP_BYTES: Final = 4 * 1024 * 1024  # of a row group in memory
 GROUP_ROWS: Final = 122_880  # DuckDB's row group size
-# Raised by Arrow on invalid or damaged Parquet; invalid text is found only when it is decoded.
+# Arrow's errors for invalid or damaged Parquet; invalid text is noticed only when it is decoded.
 UNREADABLE: Final = (pa.ArrowException, OSError, ValueError, KeyError)
 
 
 @contextmanager
 def naming(file: Path) -> Iterator[None]:
-    """Convert Arrow's errors about a damaged `file` to a DroplineError that names it."""
+    """Convert Arrow's errors about a damaged file to a DroplineError that names it."""
     try:
         yield
     except (*UNREADABLE, DamagedEntry) as error:
@@ -33,7 +33,7 @@ def naming(file: Path) -> Iterator[None]:
 
 
 def reason(error: BaseException) -> str:
-    """Return in one line why a file cannot be read."""
+    """Return why a file cannot be read, in one line."""
     if isinstance(error, FileNotFoundError):
         return "is missing"
     lines = str(getattr(error, "strerror", None) or error).strip().splitlines()
@@ -41,14 +41,14 @@ def reason(error: BaseException) -> str:
 
 
 class TableFile:
-    """The unfinished Parquet file of one table; parts are collected: the metadata of small groups outweighs them."""
+    """An unfinished Parquet file of one table, which collects rows: metadata of small groups would outweigh them."""
 
     def __init__(self, folder: Path, table: str) -> None:
         schema = TABLES[table]
         self._file = folder / f"{table}.parquet"
         self._rows = 0
         self._waiting: list[pa.Table] = []
-        self._waiting_rows = self._waiting_bytes = 0  # running totals: a group may have very many parts
+        self._waiting_rows = self._waiting_bytes = 0  # running totals, as a group may have very many parts
         self._parquet = pq.ParquetWriter(
             self._file,
             schema,
@@ -80,14 +80,14 @@ class TableFile:
         return Part("/".join(self._file.parts[-3:]), self._rows, self._file.stat().st_size, sha256_of(self._file))
 
     def abandon(self) -> None:
-        """Close an unwanted file; flushing the rest may fail for lack of space."""
+        """Close an unwanted file; flushing its rest may fail for lack of space."""
         with suppress(OSError, pa.ArrowException):
             self._parquet.close()
         self._parquet.is_open = False  # or the destructor would try again
 
 
 def _text_leaves(field: pa.Field) -> list[str]:
-    """Return the Parquet columns of a field's text: text repeats, numbers and contents hardly do."""
+    """Return the Parquet columns that hold a field's text, which often repeats, unlike numbers and contents."""
     if pa.types.is_string(field.type):
         return [field.name]
     of_list = ["list.element"] if pa.types.is_list(field.type) else []
@@ -103,13 +103,13 @@ def row_groups(file: Path, table: str) -> Iterator[pa.Table]:
 
 
 def plain(column: pa.Array | pa.ChunkedArray) -> list[Any]:
-    """Return the values of a column as Python objects; times as numbers, in their unit since 1970."""
+    """Return the values of a column as Python objects, with times as numbers in their unit since 1970."""
     values: list[Any] = (column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column).to_pylist()
     return values
 
 
 def widened(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Return `rows` in the columns of `schema`; columns that an older version did not write are null."""
+    """Return `rows` with the columns of `schema`; columns that an older version did not write are null."""
     return pa.concat_tables([schema.empty_table(), rows], promote_options="default").select(schema.names).cast(schema)
 
 
@@ -124,7 +124,7 @@ def row_keys(rows: pa.Table, columns: Sequence[str]) -> pa.ChunkedArray:
 
 
 def belonging(rows: pa.Table, files: pa.Array, trials: pa.Array, *further: str) -> pa.Array:
-    """Return which rows belong to some files or trials, by campaign and path, or by id, and `further` columns."""
+    """Return which rows belong to these files (by campaign, path and `further` columns) or trials (by id)."""
     found = pa.repeat(pa.scalar(False), rows.num_rows)
     for columns, known in ((("campaign", "source_path", *further), files), (("trial_id", *further), trials)):
         if {*columns} <= {*rows.column_names}:
@@ -141,7 +141,7 @@ def sha256_of(file: Path) -> str:
 @contextmanager
 def replacing(file: Path) -> Iterator[IO[bytes]]:
     """Replace a file atomically and sync it."""
-    partial = file.with_name(f"{file.name}.{os.getpid()}.partial")  # others may write the same file
+    partial = file.with_name(f"{file.name}.{os.getpid()}.partial")  # other processes may write the same file
     with partial.open("wb") as opened:
         yield opened
         opened.flush()

@@ -1,8 +1,8 @@
-"""Columns of usual perfdhcp reports and their sidecars: the trials of a ramp share all but rate, times and figures.
+"""Fast path for usual perfdhcp reports with their sidecars: trials of a ramp share all but rate, times and figures.
 
-The context of a trial is resolved once for each group of trials with the same folder, path fields, options, and sidecar
-apart from rate, times and counters; the rows of all of them follow from that one trial and the values of their own.
-Files that need a remark or do not fit this scheme go to `resolve`, which would give the same rows for all others.
+The context is resolved once per group of trials with the same folder, path fields, options, and sidecar apart from
+rate, times and counters; all rows of the group are derived from its first trial and each trial's own values. Files
+that need a remark or do not fit this scheme go to `resolve`, which would give the same rows for the others, too.
 """
 
 import re
@@ -44,41 +44,41 @@ from dropline.ingest.synonyms import normalise
 _RATE: Final = FACTS.index("offered_rate")
 _OWN: Final = frozenset({"offered_rate", "started_at", "ended_at", "command"})  # columns that differ within a ramp
 _TIMES: Final = ("started_at", "ended_at")
-_OF_ROW: Final = frozenset({*_TIMES, "repetition"})  # own values that the report itself does not have
+_OF_ROW: Final = frozenset({*_TIMES, "repetition"})  # a trial's own values that its report lacks
 _MAX_RATE: Final = 1e12
 _ALSO_SAID: Final = ("kea_version", "signal_sent", *SERVERS, *VAGUE, "campaign")
-_DIGITS: Final = 10  # of a repetition, at most
+_DIGITS: Final = 10  # most of a repetition
 _NUMBERS: Final = frozenset({int, float})
 _LARGEST: Final = 2.0**63  # orjson reads a larger integer as a float
 
 
 class _Other(Exception):
-    """A file that does not fit the scheme."""
+    """The file does not fit the scheme."""
 
 
 class _Keys(NamedTuple):
-    """The keys of a campaign's sidecars: those that the trials of a ramp share, and those of a trial's own values."""
+    """Keys of a campaign's sidecars: those with equal values in a ramp, and those of a trial's own values."""
 
     shared: tuple[str, ...]
     rates: tuple[str, ...]
     repetitions: tuple[str, ...]
-    may_count: bool  # neither translated nor given for all trials
+    may_count: bool  # whether the repetition is neither translated nor set for all trials
     command: str
     times: tuple[tuple[str, str], ...]  # column, key
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Group:
-    """What the trials of a group share."""
+    """The shared part of a group of trials."""
 
-    row: Row  # columns of schema.TRIALS, of its first trial
+    row: Row  # columns of schema.TRIALS of its first trial
     form: str  # a %-format of the digested context
     source: str  # the name of the first trial's sidecar
     folders: dict[str, str] = field(default_factory=dict)  # folder -> context_path, if a folder has the repetition
 
 
 class Ramps:
-    """Takes usual reports and their sidecars."""
+    """Fast path for the files of one call."""
 
     def __init__(self, resolver: Resolver) -> None:
         self._resolver = resolver
@@ -86,7 +86,7 @@ class Ramps:
         self._groups: dict[tuple[Any, ...], _Group | None] = {}
 
     def outcomes(self, items: Sequence[Found]) -> dict[Found, Outcome]:
-        """Return the outcomes of those of some files that fit."""
+        """Return the outcomes of those files that fit the scheme."""
         by_form: dict[Form, list[Found]] = defaultdict(list)
         for item in items:
             if item.form and item.kind is Kind.OUTPUT:
@@ -100,7 +100,7 @@ class Ramps:
                     read.append((item, self._resolver.content(item)))
             try:
                 figures = form.read([content.data for _, content in read])
-            except ValueError:  # a number that is none, or no file is left
+            except ValueError:  # an invalid number, or no files are left
                 continue
             for number, (item, content) in enumerate(read):
                 if not figures.usual[number]:
@@ -120,30 +120,30 @@ class Ramps:
         keys = self._keys[scope.place]
         match = scope.campaign.match(item.path) if scope.campaign else None
         fields = match.groupdict() if match else {}
-        if item.sidecar is None and item.folder in around.described:  # others may describe it
+        if item.sidecar is None and item.folder in around.described:  # sidecars of other outputs may describe it
             raise _Other
         if keys is None or not (fields or around.name(item.folder, item.name).is_plain):
             raise _Other
-        beside, said = self._sidecar(around, item.sidecar, content)
+        beside, contents = self._sidecar(around, item.sidecar, content)
         source = f"{SIDECAR_OF}{item.sidecar.path}" if item.sidecar else ""
         rate = figures.facts[number][_RATE]
         if rate is None or not 0 < rate < _MAX_RATE or rate in _numbers_in(item.folder):
             raise _Other
-        own = _own(said, keys, rate, fields.get("offered_rate"))
-        counts = [said.get(key) for key in keys.repetitions]
+        own = _own(contents, keys, rate, fields.get("offered_rate"))
+        counts = [contents.get(key) for key in keys.repetitions]
         folder: str | None = item.folder
-        if keys.may_count and "repetition" in fields and any(map(said.get, SERVERS)):
+        if keys.may_count and "repetition" in fields and any(map(contents.get, SERVERS)):
             own["repetition"] = _repetition(fields["repetition"], counts)
             counts, folder = [count is None for count in counts], None
-        observed = watched(said)
-        words = [said.get(key) for key in keys.shared]
-        rates = [said.get(key) is None for key in keys.rates]
+        observed = watched(contents)
+        words = [contents.get(key) for key in keys.shared]
+        rates = [contents.get(key) is None for key in keys.rates]
         path = tuple([each for each in fields.items() if each[0] not in own])
         key = (
             *(scope.place, folder, self._resolver.host_ids(scope.place)[item.folder]),
             *(path, "offered_rate" in fields, item.sidecar is None, *own),
             *(orjson.dumps((words, counts, rates)), figures.settings[number]),  # in JSON, 1, 1.0, "1" and true differ
-            unread_values(said, self._resolver.unread(scope.place)),
+            unread_values(contents, self._resolver.unread(scope.place)),
         )
         written = {name: digested(value) for name, value in own.items()}
         written |= {"source": digested(source), "observations": observations_json(observed)}
@@ -152,7 +152,7 @@ class Ramps:
         if (group := self._groups[key]) is None:
             raise _Other
         campaign = scope.name
-        if not scope.campaign and (named := said.get("campaign")):
+        if not scope.campaign and (named := contents.get("campaign")):
             campaign = self._resolver.named(scope.name, slug(named))
         context = sha256((group.form % written).encode()).hexdigest()
         own_id = trial_id(campaign, item.path, content.sha256, 0)
@@ -171,26 +171,26 @@ class Ramps:
         ), beside
 
     def _sidecar(self, around: Neighbours, sidecar: Found | None, content: Content) -> tuple[Content | None, Row]:
-        """Return the sidecar of a report, and what it says; only its own will do."""
+        """Return the sidecar of a report, which must not serve other outputs, and its contents."""
         if sidecar is None:
             return None, {}
         if sidecar in around.shared:
             raise _Other
         try:
             beside = self._resolver.content(sidecar)
-            said = orjson.loads(beside.data)
+            contents = orjson.loads(beside.data)
         except (Unreadable, orjson.JSONDecodeError):
             raise _Other from None
-        if said.__class__ is not dict or said.get("output_sha256", content.sha256) != content.sha256:
+        if contents.__class__ is not dict or contents.get("output_sha256", content.sha256) != content.sha256:
             raise _Other
-        if any(key != snake_case(key) or misspelt(key) for key in said):
+        if any(key != snake_case(key) or misspelt(key) for key in contents):
             raise _Other
-        return beside, said
+        return beside, contents
 
     def _group(
         self, item: Found, content: Content, source: str, own: Row, facts: Row, written: Row, words: list[object]
     ) -> _Group | None:
-        """Return what the trials of a group share; None if there is something to remark on."""
+        """Return the shared part of a group; None if it needs a remark."""
         if any(_is_inexact(word) for word in words):
             return None
         context = self._resolver.context(item, content)
@@ -210,12 +210,12 @@ class Ramps:
 
 
 def _keys(campaign: Campaign | None) -> _Keys | None:
-    """Return the keys of a campaign's sidecars; None if it translates a trial's own values or looks into objects."""
+    """Return the keys of a campaign's sidecars; None if it translates a trial's own values or uses dotted keys."""
     own: dict[str, list[str]] = defaultdict(list)
     for column, key in sidecar_fields(campaign):
         own[column if column in _OWN or column == "repetition" else ""].append(key)
-    said = [key for keys in own.values() for key in keys]
-    if any("." in key for key in said) or len(own["command"]) != 1:
+    named = [key for keys in own.values() for key in keys]
+    if any("." in key for key in named) or len(own["command"]) != 1:
         return None
     if campaign and not _OWN.isdisjoint(campaign.values):
         return None
@@ -233,53 +233,53 @@ def _keys(campaign: Campaign | None) -> _Keys | None:
 
 @lru_cache(maxsize=1024)
 def _numbers_in(folder: str) -> frozenset[float]:
-    """Return the numbers in a folder's path: a rate among them would explain a level of it."""
+    """Return the numbers in a folder's path, any of which may be a rate."""
     return frozenset().union(*(numbers(name) | numbers(level(name).text) for name in folder.split("/")))
 
 
-def _own(said: Row, keys: _Keys, rate: float, in_path: str | None) -> Row:
-    """Return a trial's own values in its sidecar; its rate must be the same wherever it is stated."""
+def _own(contents: Row, keys: _Keys, rate: float, in_path: str | None) -> Row:
+    """Return a trial's own values from its sidecar; its rate must be the same wherever it is stated."""
     if in_path is not None and float(in_path) != rate:
         raise _Other
     for key in keys.rates:
-        if (each := said.get(key)) is not None and (each.__class__ not in _NUMBERS or each != rate):
+        if (each := contents.get(key)) is not None and (each.__class__ not in _NUMBERS or each != rate):
             raise _Other
     own: Row = {"offered_rate": rate}
     for column, key in keys.times:
-        if (each := said.get(key)) is not None:
+        if (each := contents.get(key)) is not None:
             if column in own:
                 raise _Other
             own[column] = instant(column, each)
-    if (command := said.get(keys.command)) is not None:
+    if (command := contents.get(keys.command)) is not None:
         if command.__class__ is not str or not (meant := normalise("command", command)):
             raise _Other
         own["command"] = meant["command"]
     return own
 
 
-def _repetition(in_path: str, said: Sequence[object]) -> int:
-    """Return the repetition in a path; a sidecar must have the same."""
+def _repetition(in_path: str, counts: Sequence[object]) -> int:
+    """Return the repetition in a path, with which the sidecar must agree."""
     repetition = int(in_path) if in_path.isascii() and len(in_path) < _DIGITS else -1
-    others = [count for count in said if count is not None]
+    others = [count for count in counts if count is not None]
     if repetition < 0 or any(count.__class__ is not int or count != repetition for count in others):
         raise _Other
     return repetition
 
 
 def _is_inexact(word: object) -> bool:
-    """Return whether orjson may have changed a number, or a list holds more than texts."""
+    """Return whether orjson may have changed a number, or a list holds other values than texts."""
     if isinstance(word, list):
         return not all(isinstance(each, str) for each in word)
     return isinstance(word, float) and not -_LARGEST < word < _LARGEST
 
 
 def _row(item: Found, match: re.Match[str] | None, source: str, own: Row, group: _Group) -> Row:
-    """Return the columns of schema.TRIALS of a trial of a group, but those of its figures."""
+    """Return the columns of schema.TRIALS of a trial of a group, except for its figures."""
     row = group.row | {name: own[name] for name in own if name in _OF_ROW}
     if source != group.source:
         row["context_sources"] = [(name, source if by == group.source else by) for name, by in row["context_sources"]]
         row["conflicts"] = [text.replace(group.source, source) for text in row["conflicts"]]
-    if "repetition" in own:  # then they come from several folders
+    if "repetition" in own:  # the trials of the group come from several folders
         if item.folder not in group.folders:
             sources = dict(row["context_sources"])
             beside = beside_fields(item.path, match, sources, {own["offered_rate"]})

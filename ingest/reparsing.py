@@ -1,4 +1,4 @@
-"""Reparse: parse the stored bytes again with the current readers; list the rejects."""
+"""Reparsing of the stored bytes with the current readers, and the list of rejects."""
 
 import weakref
 from collections import Counter, defaultdict
@@ -28,18 +28,18 @@ from dropline.progress import Progress, unseen
 
 _MOST_LISTED: Final = 20
 _COUNTS: Final = ("trials_added", "trials_removed", "trials_changed", "rejects_added", "rejects_removed")
-_ROW_GROUPS: Final = 4  # whose contents are cached
-_SHARED: Final = ("campaigns", "hosts")  # their rows come with one of several files
+_ROW_GROUPS: Final = 4  # with cached contents
+_SHARED: Final = ("campaigns", "hosts")  # tables whose rows come with one of several files
 
 
 class FileChange(NamedTuple):
-    """How one file changes; a status is one of schema.RAW_FILES."""
+    """Change of one file; a status is one of schema.RAW_FILES."""
 
     campaign: str
     source_path: str
-    was: str | None  # None if it is new in this campaign: a sidecar that can be read now has named another
+    was: str | None  # None if it is new in this campaign, as a sidecar that can be read now names it
     now: str
-    counts: Counter[str]  # those of queries/changes.sql; rejects are rejected parts of the file
+    counts: Counter[str]  # counts of queries/changes.sql; rejects are rejected parts of the file
 
     def text(self) -> str:
         """Return the change in one line."""
@@ -55,11 +55,11 @@ def _counts_text(counts: Counter[str]) -> str:
 
 @dataclass(slots=True)
 class Reparsed:
-    """The result of one `reparse`."""
+    """Result of one `reparse`."""
 
     files: int = 0  # files that were parsed again
-    without_bytes: int = 0  # files that could not be read when they were ingested, so nothing is stored to parse
-    overtaken: int = 0  # files that another process has committed meanwhile; its version wins
+    without_bytes: int = 0  # files without stored bytes, as they could not be read when they were ingested
+    overtaken: int = 0  # files of which another process has committed a version meanwhile, which wins
     batch: str | None = None  # the batch that was written, None if nothing changed
     changes: list[FileChange] = field(default_factory=list)  # the files that were written again
 
@@ -78,27 +78,27 @@ class Reparsed:
         lines = [f"changed  {change.text()}" for change in self.changes[:_MOST_LISTED]]
         if more := len(self.changes) - len(lines):
             lines.append(f"changed  {more} more files")
-        said = f"{counted(self.files, 'file', 'files')} read again"
+        summary = f"{counted(self.files, 'file', 'files')} read again"
         if self.without_bytes:
-            said += f", {self.without_bytes} without stored bytes left as they are"
+            summary += f", {self.without_bytes} without stored bytes left as they are"
         if self.overtaken:
-            said += f", {self.overtaken} left to another process that has ingested them meanwhile"
+            summary += f", {self.overtaken} left to another process that has ingested them meanwhile"
         if not self.changes:
-            return f"{said}; nothing changes"
+            return f"{summary}; nothing changes"
         counts = _counts_text(sum((change.counts for change in self.changes), Counter())) or "no trials"
         turned = f"{len(self.rescued)} rejected files now give trials, {len(self.lost)} no longer do"
-        said += f"; batch {self.batch}: {counted(len(self.changes), 'file', 'files')} changed: {counts}; {turned}"
-        return "\n".join([*map(printable, lines), said])
+        summary += f"; batch {self.batch}: {counted(len(self.changes), 'file', 'files')} changed: {counts}; {turned}"
+        return "\n".join([*map(printable, lines), summary])
 
 
 class Kept:
-    """The current versions in `lake`, as a snapshot; raises CampaignError if a stored campaign.yaml is unusable."""
+    """Snapshot of the current versions in `lake`; raises CampaignError if a stored campaign.yaml is unusable."""
 
     def __init__(self, lake: Lake) -> None:
         self._lake = lake
         reading = ExitStack()
         reading.enter_context(lake.reading())
-        weakref.finalize(self, reading.close)  # keeps the files until then
+        weakref.finalize(self, reading.close)  # protects the files until then
         self.newest = (lake.batches() or [""])[-1]
         self._places = lake.places()
         self._contents = lru_cache(maxsize=_ROW_GROUPS)(lake.contents)
@@ -110,7 +110,7 @@ class Kept:
         self._kept: dict[Found, tuple[Key, Place]] = {}
 
     def survey(self) -> list[Found]:
-        """Return every file, recognised by the current code, as `files.survey` does: a campaign is a folder."""
+        """Return every file, recognised by the current code, like `files.survey`, with campaigns as folders."""
         found: dict[tuple[Path, str], Found] = {}
         for (campaign, path), place in self._places.items():
             name = place.scope or campaign
@@ -119,13 +119,13 @@ class Kept:
             item.size = place.size_bytes
             if scope.campaign and scope.campaign.ignores(path):
                 continue
-            # Only the newer version is on disk: its sidecar has moved it to another campaign.
+            # Only the newer version is on disk, moved to another campaign by its sidecar.
             found.pop((scope.folder, path), None)
             found[scope.folder, path] = item
             self._kept[item] = (campaign, path), place
             if place.sha256:
                 recognise(item, self._content(place)[:HEAD_BYTES])
-            elif place.format in set(Kind):  # it keeps its kind
+            elif place.format in set(Kind):  # the file keeps its kind
                 item.kind = Kind(place.format)
             if not place.sha256 and item.kind is Kind.UNREADABLE:
                 item.reject = self._refused[campaign, path]
@@ -144,13 +144,13 @@ class Kept:
         return data, place.modified_us or 0
 
     def status(self, key: Key) -> str | None:
-        """Return the status of a file in the lake, None if it has no such file."""
+        """Return the status of a file in the lake, None if it is not there."""
         place = self._places.get(key)
         return place.status if place else None
 
     @cached_property
     def _refused(self) -> dict[Key, Reject]:
-        """The first reject of every file whose bytes could not be read."""
+        """First reject of every file whose bytes could not be read."""
         columns = ["campaign", "source_path", "source_sha256", "line", "reason", "hint"]
         rows = self._lake.tables("rejects", columns).filter(pc.field("source_sha256") == "")
         return {(r["campaign"], r["source_path"]): Reject(r["line"], r["reason"], r["hint"]) for r in rows.to_pylist()}
@@ -161,7 +161,7 @@ class Kept:
 
     @cached_property
     def calls(self) -> dict[str, str]:
-        """For each campaign a name that is the same for all of one ingest."""
+        """Campaign -> a name that is the same for all campaigns of one ingest."""
         together: dict[str, set[str]] = defaultdict(set)  # batch -> campaigns
         for (campaign, _), place in self._places.items():
             together[place.origin].add(place.scope or campaign)
@@ -175,14 +175,14 @@ class Kept:
 def reparse(lake: Lake, *, progress: Progress = unseen) -> Reparsed:
     """Parse the stored bytes of all current files again, and write changed files as one batch.
 
-    The context of each trial is resolved again, too, from the stored files of the same ingest. Files since deleted on
-    disk still count; one of which another process commits a version meanwhile is dropped. Raises CampaignError, before
+    The context of each trial is also resolved again, from the stored files of the same ingest. Files deleted on disk
+    still count; files of which another process commits a version meanwhile are dropped. Raise CampaignError, before
     anything is written, if a stored campaign.yaml is unusable for the current code.
     """
     kept = Kept(lake)
     if not (found := kept.survey()):
         return Reparsed()
-    # Files of different ingests are not joined: a configuration of the same name may be another's.
+    # Files of different ingests are not joined, as configurations of the same name may differ.
     calls: dict[str, list[Found]] = defaultdict(list)
     for item in found:
         calls[kept.calls[item.scope.name]].append(item)
@@ -227,7 +227,7 @@ class _Held:
         self._digest("held", "before")
 
     def changes(self, written: Mapping[str, pa.Table]) -> dict[Key, Counter[str]]:
-        """Return how the files in `written` differ; a changed machine has the path of its folder, a campaign none."""
+        """Return the differences by file; a changed machine has the path of its folder, a campaign an empty path."""
         for table, schema in TABLES.items():
             self._connection.register(f"now_{table}", written.get(table, schema.empty_table()))
             self._run(f"create or replace view now.{table} as from now_{table}")
@@ -244,14 +244,14 @@ class _Held:
 
 
 def rejects(lake: Lake) -> pa.Table:
-    """Return campaign, source_path, line, reason and hint of the rejects of all current files, in this order."""
+    """Return campaign, source_path, line, reason and hint of the rejects of all current files, sorted by these."""
     with lake.reading(), views.naming_damage(), views.current(lake) as connection:
         columns = "campaign, source_path, line, reason, hint"
         return connection.sql(f"select {columns} from held.rejects order by all").to_arrow_table()  # noqa: S608 - ours
 
 
 def rejects_text(rejected: pa.Table) -> str:
-    """Return the rows of `rejects` as text: where, why and what to do, then the total."""
+    """Return the rows of `rejects` as text: place, reason and what to do, then the total."""
     rows = rejected.to_pylist()
     lines = [printable(f"{row['campaign']}: {reject_text(row, indent=4)}") for row in rows]
     files = len({(row["campaign"], row["source_path"]) for row in rows})

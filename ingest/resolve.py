@@ -1,4 +1,4 @@
-"""Parsing of a file with its context: neighbours, sidecar, server configuration, machine facts."""
+"""Parsing of files with their context: neighbours, sidecar, server configuration, machine facts."""
 
 import os.path
 import re
@@ -44,21 +44,21 @@ from dropline.ingest.synonyms import ALONE, PARTNERED, PRODUCTS, meaning
 _MAX_SIDECAR_BYTES: Final = 1024 * 1024
 _READERS: Final = {reader.NAME: reader for reader in READERS}
 _SERVER: Final = re.compile(r"(?:server|dut|sut)s?\d*")
-_GENERATOR: Final = re.compile(  # without the Gen8 and later of HPE's servers
+_GENERATOR: Final = re.compile(  # not HPE's servers, Gen8 and later
     r"(?:client|generator|tester|injector|attacker|dnsperf|perfdhcp|loadgen|traf(?:fic)?(?:gen)?|tg|gen(?!([89]|1\d)$))s?\d*"
 )
 _LARGE: Final = re.compile(r"[0-9]{2}|[0-9]k", re.IGNORECASE)  # a number that may be a rate
 _CONTRASTED: Final = {"product", "threading", "ha_mode"}
-_OPPOSITES: Final = {"single": "multi", "multi": "single"}  # side by side: the threading of a DHCP server
+_OPPOSITES: Final = {"single": "multi", "multi": "single"}  # side by side, they are the threading of a DHCP server
 _SET_UP: Final = frozenset(name for name, _ in CONFIGURATION)
 _NUMBERS: Final = re.compile("[0-9]+")
 _FILE: Final = re.compile(r"/|\.(?:cfg|conf|ini|json|toml|txt|ya?ml)\Z", re.IGNORECASE)
-# `mt-8` beside `mt-4` is a pool of eight; `mt-1` to `mt-3` may be repetitions
+# `mt-8` beside `mt-4` is a pool of eight threads; `mt-1` to `mt-3` may be repetitions
 _POOL: Final = re.compile(r"(?<![^\W_])(?:mt|multi[-_ ]?thread(?:ed|ing)?)[-_ =]([1-9][0-9]?)(?![^\W_])", re.IGNORECASE)
 _MOST_SHOWN: Final = 4  # folders in a note
 _SAMPLED: Final = 12  # sidecars of folders whose names differ only in numbers
 _MOST_VALUES: Final = 8
-_HELD: Final = 4  # scopes, and folders of machine facts, in the cache
+_HELD: Final = 4  # cached scopes, and cached folders of machine facts
 _UNRECOGNISED: Final = (
     "not recognised: not a traffic generator's output, counters, server configuration or machine facts",
     "check that it is complete; if it is not a result, list it under `ignore:` in campaign.yaml",
@@ -68,11 +68,11 @@ _MISNAMED: Final = ("not read, because a campaign is described in campaign.yaml"
 _UNWRAP: Final = "remove what comes before the lines of the tool; if it is not a result, list it under `ignore:`"
 
 Read = Callable[[Found, int], tuple[bytes, int]]
-"""Returns the bytes of a file, up to a limit, and its mtime in us; raises Unreadable."""
+"""Function that returns the bytes of a file, up to a limit, and its mtime in us; it raises Unreadable."""
 
 
 class _Machine(NamedTuple):
-    """A parsed folder of machine facts: its host, and the outcome of every file by path."""
+    """A parsed folder of machine facts: its host, and the outcome of each file by path."""
 
     host_id: str | None
     outcomes: dict[str, Outcome]
@@ -86,15 +86,15 @@ def server_configs(found: Iterable[Found], read: Read) -> Iterator[ServerConfig]
                 data, _ = read(item, MAX_BYTES)
                 row = {name: value for name, value in item.reader.parse(data).items() if name != "settings"}
                 yield ServerConfig(row, item.scope.place, item.path, sha256(data).hexdigest())
-            except Rejected:  # reported by its own outcome
+            except Rejected:  # its own outcome reports it
                 continue
 
 
 class Neighbours:
-    """The files of one scope, after `adopt`."""
+    """Files of one scope, after `adopt`."""
 
     def __init__(self, items: Sequence[Found]) -> None:
-        self.machines: dict[str, list[Found]] = defaultdict(list)  # the files of each folder of machine facts
+        self.machines: dict[str, list[Found]] = defaultdict(list)  # folder of machine facts -> its files
         self.outputs: dict[str, dict[str, Found]] = defaultdict(dict)  # folder -> stem -> output
         self._entries: dict[str, set[str]] = defaultdict(set)  # folder -> its outputs, folder/ -> its subfolders
         self.described: set[str] = set()  # folders with sidecars
@@ -109,27 +109,27 @@ class Neighbours:
                 if item.sidecar:
                     served[item.sidecar].add(stem)
                     self.described.add(item.folder)
-        self.shared = {sidecar for sidecar, stems in served.items() if len(stems) > 1}  # by several processes
+        self.shared = {sidecar for sidecar, stems in served.items() if len(stems) > 1}  # sidecars of several processes
         # Sorted so that stems with a common prefix are adjacent.
         self._stems = {folder: sorted(outputs) for folder, outputs in self.outputs.items()}
-        self._names: dict[str, dict[str, Name]] = {}  # folder -> parsed names; a cache of a method would be a cycle
+        self._names: dict[str, dict[str, Name]] = {}  # folder -> parsed names; a cached method would create a cycle
         self._sidecars: dict[str, dict[str, list[Found]]] = {}  # folder -> name with `#` for numbers -> sidecars
         self._words: dict[str, set[str]] = {}
-        self._unordered: dict[str, dict[str, str]] = {}  # folder -> its ordered subfolders, without their numbers
-        self._spellings: dict[str, dict[object, set[str]]] = {}  # place -> backend -> the words that tell it
+        self._unordered: dict[str, dict[str, str]] = {}  # folder -> numbered subfolders -> their names without numbers
+        self._spellings: dict[str, dict[object, set[str]]] = {}  # place -> backend -> words used for it
         self._numbers: dict[tuple[str, str], set[str]] = defaultdict(set)  # folder, words -> numbers of its subfolders
         for folder in self.outputs:
             for above, name in _levels(folder):
                 self._entries[f"{above}/"].add(name)
                 _, _, words, number = level(name)
-                if number:  # a folder without a number does not disturb the count of `1` and `2`
+                if number:  # `1` and `2` count even beside a folder without a number
                     self._numbers[above, words].add(number)
         for (above, words), counted in self._numbers.items():
             if words in self._entries[f"{above}/"] and not meaning(f"{words}-2".lower()):
                 counted.add("1")
 
     def similar(self, item: Found) -> Sequence[Found]:
-        """Return the sidecars of the outputs in the folder of one whose names differ from its own only in numbers."""
+        """Return the sidecars of outputs in the same folder whose names differ from this one only in numbers."""
         if item.folder not in self.described:
             return ()
         if item.folder not in self._sidecars:
@@ -140,17 +140,17 @@ class Neighbours:
         return self._sidecars[item.folder].get(_NUMBERS.sub("#", item.name), ())
 
     def holds(self, folder: str) -> bool:
-        """Return whether outputs are in a folder or below it."""
+        """Return whether there are outputs in a folder or below it."""
         return folder in self.outputs or f"{folder}/" in self._entries
 
     def name(self, place: str, name: str) -> Name:
-        """Return the parsed name of an output in `place`, or of a folder in `place/`, compared with the others."""
+        """Return the parsed name of an output in `place`, or of a folder in `place/`, compared with its neighbours."""
         if place not in self._names:
             self._names[place] = names(self._entries[place])
         return self._names[place].get(name) or names([name])[name]
 
     def names(self, item: Found) -> Names:
-        """Return what the names of an output and its folders say, compared with others."""
+        """Return the parsed names of an output and its folders, compared with their neighbours."""
         own, counting = self.name(item.folder, item.name), None
         rated: list[tuple[int, Name | str | None]] = []
         pools: list[str] = []
@@ -169,7 +169,7 @@ class Neighbours:
                 sizes = {found[1] for each in self._entries[f"{above}/"] if (found := _POOL.search(each))}
                 pools += [f"mt{pool[1]}"] if not counts(sizes) or sizes == {pool[1]} != {"1"} else []
             also, outputs = numbers(name) & numbers(item.name), self._below(f"{above}/{name}".removeprefix("/"))
-            if also and any(also.isdisjoint(numbers(other)) for other in outputs):  # then it is no rate
+            if also and any(also.isdisjoint(numbers(other)) for other in outputs):  # so it is no rate
                 rated.append((at, None))
             elif _LARGE.search(name) and not name.isdecimal():
                 parsed = self.name(f"{above}/", name)
@@ -190,11 +190,11 @@ class Neighbours:
             yield from self._below(f"{folder}/{name}")
 
     def _contrasts(self, item: Found) -> list[str]:
-        """Return a clear word for each word in the names of an output that others beside it explain.
+        """Return unambiguous words for the words in an output's names that neighbouring names explain.
 
-        `bind` beside `unbound` is a product; beside `lmdb` it is a backend of PowerDNS. For a DHCP server `single` is
-        the threading beside `multi` or `mt4`; beside `hot-standby` it is a server without a partner. `1-thread` beside
-        `st` is a pool of one.
+        `bind` beside `unbound` is a product, beside `lmdb` a backend of PowerDNS. For a DHCP server, `single` beside
+        `multi` or `mt4` is the threading, beside `hot-standby` a server without a partner. `1-thread` beside `st` is a
+        pool of one thread.
         """
         found = []
         for place, name in _places(item):
@@ -217,7 +217,7 @@ class Neighbours:
         return found
 
     def _has_other_spelling(self, item: Found) -> bool:
-        """Return whether names beside those of an output spell its backend in another way."""
+        """Return whether names beside those of an output spell its backend differently."""
         for place, name in _places(item):
             if place not in self._spellings:
                 self._spellings[place] = defaultdict(set)
@@ -229,7 +229,7 @@ class Neighbours:
         return False
 
     def _meant(self, place: str) -> set[str]:
-        """Return the words of the names in a place, and the product, threading and high availability they tell."""
+        """Return the words of the names in a place, and the product, threading and high availability they mean."""
         if place not in self._words:
             words = {word for name in self._entries[place] for word in words_of(name)}
             meant = (meaning(word) for word in words)
@@ -237,9 +237,9 @@ class Neighbours:
         return self._words[place]
 
     def beside(self, item: Found) -> Found | None:
-        """Return the output that a file of counters belongs to: the one with the longest common name prefix.
+        """Return the output that a file of counters belongs to: the one with the longest common prefix of the name.
 
-        If no names share a prefix, it is the output of the only process in the folder; None if there are several.
+        If no name has a common prefix, it is the output of the only process in the folder; None if there are several.
         """
         stems = self._stems.get(item.folder, [])
         place = bisect(stems, item.stem)
@@ -251,10 +251,10 @@ class Neighbours:
 
 
 class Resolver:
-    """Parses the files of one call, after `adopt`, with their context, in any order.
+    """Parser of the files of one call, after `adopt`, with their context, in any order.
 
-    Files whose version is in `known` need no rows. `configs` are the server configurations of the call, if they are
-    not only those among the files.
+    Files whose version is in `known` need no rows. `configs` are the server configurations of the call, by default
+    those among the files.
     """
 
     def __init__(
@@ -274,7 +274,7 @@ class Resolver:
         self._files = by_scope(found)
         every = chain.from_iterable(self._files.values())
         self._servers = ServerConfigs(server_configs(every, read) if configs is None else configs)
-        self.named = named or (known.campaign if known else lambda _, said: said)  # the campaign that sidecars name
+        self.named = named or (known.campaign if known else lambda _, name: name)  # the campaign that sidecars name
         self._bytes = read
         self._known: Known | dict[Key, Version] = known or {}
         self.around = lru_cache(maxsize=_HELD)(lambda place: Neighbours(self._files[place]))  # files of the same scope
@@ -298,13 +298,13 @@ class Resolver:
             return rejected(item, self._campaign(item), [error.reject], content)
 
     def _described(self, item: Found, content: Content) -> Outcome:
-        """Return the outcome of a file that describes trials, or of one that nothing is taken from."""
+        """Return the outcome of a file that describes trials, or from which nothing is read."""
         rows: dict[str, list[Row]] = {}
         kind = item.kind.value
         if item.kind is Kind.FIGURES:
             return published(item, item.scope.name, content, [*_parsed(figures.NAME, figures.parse(content.data))])
-        if item.kind is Kind.SIDECAR and isinstance(said := self._said(item), Rejected):
-            raise said
+        if item.kind is Kind.SIDECAR and isinstance(sidecar := self._said(item), Rejected):
+            raise sidecar
         if item.kind is Kind.SERVER:
             source = {"campaign": item.scope.name, "source_path": item.path, "source_sha256": content.sha256}
             kind, rows["server_configs"] = item.reader.NAME, [item.reader.parse(content.data) | source]
@@ -319,7 +319,7 @@ class Resolver:
         return Content(data, modified_us, sha256(data).hexdigest())
 
     def _notes(self, item: Found, content: Content) -> Outcome:
-        """Return the outcome of notes: a report may follow far below their head."""
+        """Return the outcome of notes, in which a report may follow far below the head."""
         for place in range(HEAD_BYTES // 2, len(content.data), HEAD_BYTES // 2):
             item.reader = recognise(content.data[content.data.find(b"\n", place) + 1 or place :][:HEAD_BYTES])
             if item.reader:
@@ -328,7 +328,7 @@ class Resolver:
         return Outcome(raw, place=f"{item.scope.place}/{item.path}")
 
     def _load_machine(self, scope: str, folder: str) -> _Machine:
-        """Parse one folder of machine facts; the host is written with its first new file."""
+        """Parse a folder of machine facts; the host is written with the first new file."""
         outcomes: dict[str, Outcome] = {}
         contents: dict[str, tuple[Found, Content]] = {}
         for item in self.around(scope).machines[folder]:
@@ -359,13 +359,13 @@ class Resolver:
         return _Machine(host["host_id"] if is_known else None, outcomes)
 
     def _load_host_ids(self, scope: str) -> dict[str, str | None]:
-        """Return the machine under test by folder of reports: that of the nearest folder above them that has one.
+        """Return the machine under test by folder of reports: that of the nearest folder above that has one.
 
         A folder of facts without outputs, such as `machine/`, counts as the folder above it, and so does `rep1/` if no
-        other machine is near. Only the servers of campaign.yaml count, or else the machines without a role whose names
-        say that they are servers, or else those whose names do not say that they are generators. Of several, the one
-        that the reports' folders name is taken, or else the first of the servers of campaign.yaml. A machine that is
-        nearest to no output may be the server of all: then none is known.
+        other machine is near. Only the servers of campaign.yaml count, else machines without a role that are servers by
+        name, else those that are not generators by name. Of several, the one named in the reports' folders is taken,
+        else the first of the servers of campaign.yaml. A machine that is nearest to no output may be the server of all;
+        then no machine is known.
         """
         around, campaign = self.around(scope), self._files[scope][0].scope.campaign
         roles = campaign.machines if campaign else {}
@@ -393,7 +393,7 @@ class Resolver:
         return {place: found.pop() if len(found) == 1 else None for place, found in ids.items()}
 
     def machines_in_doubt(self, items: Iterable[Found]) -> Iterator[str]:
-        """Yield a note for each scope with machine facts and with results whose machine is not known."""
+        """Yield a note for each scope with machine facts, but with results whose machine is unknown."""
         for place, scope in {item.scope.place: item.scope for item in items}.items():
             machines, ids = self.around(place).machines, self.host_ids(place)
             if machines and None in ids.values() and not (scope.campaign and scope.campaign.machines):
@@ -411,14 +411,14 @@ class Resolver:
             return error
 
     def _load_agreed(self, *sidecars: Found) -> Row:
-        """Return what several sidecars say alike."""
-        first, *others = [said for each in sidecars if isinstance(said := self._said(each), dict)] or [{}]
+        """Return the values that several sidecars share."""
+        first, *others = [contents for each in sidecars if isinstance(contents := self._said(each), dict)] or [{}]
         return {key: first[key] for key in first if others and all(each.get(key) == first[key] for each in others)}
 
     def _load_unread(self, scope: str) -> frozenset[str]:
-        """Return the keys of sidecars that no column has, but that tell some of one set-up apart, judging by a sample.
+        """Return the keys of sidecars without a column that distinguish set-ups, judging by a sample.
 
-        Their values are words or flags, two of them in several sidecars each.
+        Their values are words or flags, at least two of which are in several sidecars each.
         """
         fields = sidecar_fields(self._files[scope][0].scope.campaign)
         known = {key for _, key in fields} | {*SERVERS, *VAGUE, "campaign", "signal_sent", "output_sha256", "tool"}
@@ -431,8 +431,8 @@ class Resolver:
             every = max(len(items) // _SAMPLED, 1)
             for item in (each for each in items if not crc32(each.path.encode()) % every):
                 with suppress(Unreadable, orjson.JSONDecodeError):
-                    said = mapping(orjson.loads(self._bytes(item, _MAX_SIDECAR_BYTES)[0]))
-                    flat = dict(_leaves(said))
+                    contents = mapping(orjson.loads(self._bytes(item, _MAX_SIDECAR_BYTES)[0]))
+                    flat = dict(_leaves(contents))
                     set_up = seen[form, *(str(flat.get(key)) for column, key in fields if column in _SET_UP)]
                     for key, value in flat.items():
                         is_name = key in SERVERS and not _FILE.search(str(value))
@@ -442,9 +442,9 @@ class Resolver:
         return frozenset(key for key, counts in found if len(counts) <= _MOST_VALUES and sum(n > 1 for n in counts) > 1)
 
     def _unknown(self, item: Found, content: Content) -> Outcome:
-        """Return why an unrecognised file is rejected; an empty one as its generator's, if its sidecar names that."""
-        said = self._said(item.sidecar) if item.sidecar and not content.data else None
-        reader = _READERS.get(str(said.get("tool"))) if isinstance(said, dict) else None
+        """Return the reject of an unrecognised file; if empty, as output of the generator that its sidecar names."""
+        sidecar = self._said(item.sidecar) if item.sidecar and not content.data else None
+        reader = _READERS.get(str(sidecar.get("tool"))) if isinstance(sidecar, dict) else None
         parts = _parsed(reader.NAME, reader.parse(b"")) if reader else ()
         rejects = [part for part in parts if isinstance(part, Reject)] or [*filter(None, [item.reject])]
         if not rejects:
@@ -455,22 +455,22 @@ class Resolver:
         return rejected(item, item.scope.name, rejects, content)
 
     def _campaign(self, item: Found) -> str:
-        """Return the campaign of a file: from its campaign.yaml, its sidecar, or its folder."""
+        """Return the campaign of a file, from its campaign.yaml, its sidecar or its folder."""
         if item.kind is Kind.WATCHED:
             beside = self.around(item.scope.place).beside(item)
             return self._campaign(beside) if beside else item.scope.name
         if item.scope.campaign or item.kind not in {Kind.OUTPUT, Kind.SIDECAR}:
             return item.scope.name
         sidecar = item if item.kind is Kind.SIDECAR else item.sidecar
-        said = self._said(sidecar) if sidecar else None
-        name = said.get("campaign") if isinstance(said, dict) else None
+        contents = self._said(sidecar) if sidecar else None
+        name = contents.get("campaign") if isinstance(contents, dict) else None
         return self.named(item.scope.name, slug(name)) if isinstance(name, str) and name else item.scope.name
 
     def context(self, item: Found, content: Content) -> Context:
-        """Return everything that is joined to an output."""
+        """Return the context of an output."""
         around = self.around(item.scope.place)
         sidecar = item.sidecar
-        said = self._said(sidecar) if sidecar else None
+        contents = self._said(sidecar) if sidecar else None
         firsts = EXCHANGES.items() if item.reader is perfdhcp else ()
         protocols = [protocol for protocol, (first, *_) in firsts if first.encode() in content.data]
         context = gather(
@@ -478,9 +478,9 @@ class Resolver:
             item.scope.place,
             item.scope.campaign,
             self._servers,
-            (sidecar.path, said) if sidecar and isinstance(said, dict) else None,
+            (sidecar.path, contents) if sidecar and isinstance(contents, dict) else None,
             self.host_ids(item.scope.place)[item.folder],
-            # The digest in the sidecar is that of the output before someone compressed it.
+            # The sidecar has the digest of the uncompressed output.
             sha256(unpack(content.data, MAX_TEXT_BYTES)[0]).hexdigest() if is_packed(content.data) else content.sha256,
             shared=sidecar in around.shared,
             names=partial(around.names, item),
@@ -489,8 +489,8 @@ class Resolver:
             unread=self.unread(item.scope.place),
             agreed=None if sidecar else self._agreed(*around.similar(item)[:_SAMPLED]),
         )
-        if sidecar and isinstance(said, Rejected):
-            return replace(context, warnings=(*context.warnings, f"sidecar {sidecar.path} cannot be used: {said}"))
+        if sidecar and isinstance(contents, Rejected):
+            return replace(context, warnings=(*context.warnings, f"sidecar {sidecar.path} cannot be used: {contents}"))
         return context
 
     def _output(self, item: Found, content: Content) -> Outcome:
@@ -509,7 +509,7 @@ class Resolver:
         return known or watched(item, campaign, content, context, found)
 
     def _unchanged(self, item: Found, campaign: str, content: Content, context: Context, status: str) -> Outcome | None:
-        """Return a file without its rows if the lake has this version and none of it was rejected."""
+        """Return an outcome without rows if the lake has this version of the file and nothing was rejected."""
         known = self._known.get((campaign, item.path))
         if not known or (known.sha256, known.status) != (content.sha256, status):
             return None
@@ -519,14 +519,14 @@ class Resolver:
 
 
 def _levels(path: str) -> Iterator[tuple[str, str]]:
-    """Yield the folder above, and the name, of each folder in a path."""
+    """Yield the parent and the name of each folder in a path."""
     names = path.split("/")
     return (("/".join(names[:at]), name) for at, name in enumerate(names))
 
 
-def _leaves(said: Row, above: str = "", depth: int = 4) -> Iterator[tuple[str, Any]]:
-    """Yield the keys of an object of JSON with their values, those of the objects within as `above.key`."""
-    for key, value in said.items():
+def _leaves(contents: Row, above: str = "", depth: int = 4) -> Iterator[tuple[str, Any]]:
+    """Yield the keys and values of a JSON object, with keys of nested objects as `above.key`."""
+    for key, value in contents.items():
         if isinstance(value, dict) and depth:
             yield from _leaves(value, f"{above}{key}.", depth - 1)
         else:
@@ -534,13 +534,13 @@ def _leaves(said: Row, above: str = "", depth: int = 4) -> Iterator[tuple[str, A
 
 
 def _places(item: Found) -> Iterator[tuple[str, str]]:
-    """Yield the place, as in `Neighbours.name`, and the name of each folder of an output, and its own."""
+    """Yield the place, as in `Neighbours.name`, and the name of each folder of an output and of the output itself."""
     yield from ((f"{above}/", name) for above, name in _levels(item.folder))
     yield item.folder, item.name
 
 
 def _is_generator(folder: str, around: Neighbours) -> bool:
-    """Return whether the name of a folder of machine facts says that they are of a generator."""
+    """Return whether a folder of machine facts belongs to a generator, by its name."""
     return not around.holds(folder) and _names_generator(folder.rpartition("/")[2])
 
 
@@ -555,7 +555,7 @@ def _without_repetitions(folder: str) -> str:
 
 
 def _parsed(name: str, found: Iterable[Any]) -> Iterator[Any]:
-    """Yield the results of the named reader; if it crashes, yield a reject that says so."""
+    """Yield the results of the named reader; if it crashes, yield a reject with the error."""
     try:
         yield from found
     except Exception as error:

@@ -1,7 +1,7 @@
-"""Retraction: files that no longer count, and renamed campaigns.
+"""Retraction of files, and renaming of campaigns.
 
-A row of raw_files with the status `forgotten` supersedes every earlier version of its file. The rows of a file that
-comes back, or moves to another campaign, are written again. Only `compact --purge` removes anything.
+A row of raw_files with the status `forgotten` supersedes every earlier version of its file. If a file is restored or
+moves to another campaign, its rows are written again. Only `compact --purge` removes data.
 """
 
 from collections import defaultdict
@@ -19,12 +19,12 @@ from dropline.ingest.parquet import belonging, keyed, row_groups, row_keys
 from dropline.ingest.rows import NO_CONTEXT, from_rows, trial_id
 from dropline.ingest.schema import TABLES
 
-_OF_CAMPAIGNS: Final = ("campaigns", "hosts")  # whose rows belong to no single file
-_USED: Final = {"hosts": "host_id", "server_configs": "server_config_id"}  # by trials, also of other campaigns
+_OF_CAMPAIGNS: Final = ("campaigns", "hosts")  # tables whose rows belong to no single file
+_USED: Final = {"hosts": "host_id", "server_configs": "server_config_id"}  # trials of other campaigns may use them
 
 
 def forget(lake: Lake, name: str) -> str:
-    """Exclude a campaign or CAMPAIGN/PATH, until purged for good; raise DroplineError if no file matches."""
+    """Exclude a campaign or CAMPAIGN/PATH until restored or purged; raise DroplineError if no file matches."""
     with lake.reading():
         keys = _named(name, lake.places())
         with lake.batch() as batch:
@@ -43,7 +43,7 @@ def remember(lake: Lake, name: str) -> str:
 
 
 def rename(lake: Lake, old: str, new: str) -> str:
-    """Rename a campaign. Raises DroplineError if it does not exist, or the new name is taken."""
+    """Rename a campaign; raise DroplineError if it does not exist or the new name is taken."""
     if slug(new) != new:
         allowed = f"use lower-case letters, digits, '.', '_' and '-', such as {slug(new)}"
         raise DroplineError(f"{new!r} is not a name; {allowed}")
@@ -59,7 +59,7 @@ def rename(lake: Lake, old: str, new: str) -> str:
 
 
 def move(lake: Lake, batch: Batch, old: str, new: str, without: Collection[str] = ()) -> None:
-    """Write the files of a campaign again under `new`, except the paths `without`."""
+    """Write the files of a campaign again under the name `new`, except for the paths `without`."""
     places = {key: place for key, place in lake.places().items() if key[0] == old}
     kept = {key: place.batch for key, place in places.items() if key[1] not in without}
     _copy(lake, batch, kept, {old: new})
@@ -74,7 +74,7 @@ def tombstones(batch: Batch, keys: Iterable[Key], as_part_of: str | None = None)
 
 
 def _named(name: str, keys: Iterable[Key], listing: str = "Campaigns:") -> list[Key]:
-    """Return the files that a name matches: of a campaign, else CAMPAIGN/PATH of a file or a folder."""
+    """Return the files that a name matches: a campaign, else the CAMPAIGN/PATH of a file or folder."""
     every, wanted = [*keys], f"{name.rstrip('/')}/"
     if found := [key for key in every if key[0] == name]:
         return found
@@ -94,14 +94,14 @@ def _campaigns(keys: Iterable[Key]) -> tuple[str, ...]:
 
 
 def forgotten(lake: Lake) -> dict[Key, tuple[str, bool]]:
-    """Return the batch of the last version of each forgotten file, empty if purged, and whether it moved elsewhere."""
+    """Return for each forgotten file the batch of its last version, empty if purged, and whether it moved elsewhere."""
     with views.naming_damage(), views.opened({"raw_files": lake.files("raw_files")}) as connection:
         rows = connection.execute(views.sql("forgotten")).fetchall()
     return {(campaign, path): (last, moved) for campaign, path, last, moved in rows}
 
 
 class Purge:
-    """Row filter of `compact --purge`: drops all rows of forgotten files except those that mark them."""
+    """Row filter of `compact --purge`, which drops all rows of forgotten files except for the marks."""
 
     def __init__(self, lake: Lake) -> None:
         gone = forgotten(lake)

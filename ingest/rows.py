@@ -44,7 +44,7 @@ class Content(NamedTuple):
 
 
 class Series(NamedTuple):
-    """Some rows of one table, by column; the columns in `fixed` have the same value in all of them."""
+    """Rows of one table by column; the columns in `fixed` have the same value in all rows."""
 
     table: str
     columns: Mapping[str, Sequence[Any]]
@@ -57,7 +57,7 @@ class Series(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """One report: its number among the `figures` of its form, and its id."""
+    """A report: its number among the `figures` of its form, and its id."""
 
     figures: Figures
     number: int
@@ -66,33 +66,33 @@ class Trial(NamedTuple):
 
 @dataclass(slots=True)
 class Outcome:
-    """The result of one file: its row of raw_files, and all other rows from it."""
+    """Result of one file: its row of raw_files, and all other rows from it."""
 
     raw: Row  # the row of schema.RAW_FILES without the batch
-    rows: dict[str, list[Row]] = field(default_factory=dict)  # the rows of small tables
-    series: list[Series] = field(default_factory=list)  # the rows of large tables
-    observations: list[pa.Table] = field(default_factory=list)  # of a file of counters: too many for Python objects
-    trial: Trial | None = None  # the only trial, if it was taken by columns
+    rows: dict[str, list[Row]] = field(default_factory=dict)  # rows of small tables
+    series: list[Series] = field(default_factory=list)  # rows of large tables
+    observations: list[pa.Table] = field(default_factory=list)  # from a file of counters, too many for Python objects
+    trial: Trial | None = None  # the only trial, if it was read by columns
     place: str = ""  # the path on disk of an ignored file, for messages
 
     @property
     def key(self) -> Key:
-        """The file's key in the lake."""
+        """Key of the file in the lake."""
         return self.raw["campaign"], self.raw["source_path"]
 
     @property
     def version(self) -> Version:
-        """The file's version as in the lake."""
+        """Version of the file as in the lake."""
         return Version(self.raw["sha256"], self.raw["context_sha256"], self.raw["status"])
 
     @property
     def rejects(self) -> list[Row]:
-        """The rows of schema.REJECTS."""
+        """Rows of schema.REJECTS."""
         return self.rows.get("rejects", [])
 
 
 def rejected(item: Found, campaign: str, rejects: Sequence[Reject], content: Content | None = None) -> Outcome:
-    """Return a rejected outcome. The digest is empty if the file could not be read."""
+    """Return the outcome of a rejected file, with an empty digest if it could not be read."""
     outcome = _outcome(item, campaign, content or Content(b"", 0, ""), "rejected", rejects)
     if content is None:
         outcome.raw |= {"content": None, "modified_at": None}
@@ -134,7 +134,7 @@ def output(
             Series("intervals", report.intervals, of_trial),
             Series.of("observations", Observation._fields, report.observations, of_trial),
         )
-        if index == 0:  # observations beside a file of several reports belong to no single one of them
+        if index == 0:  # observations beside a file of several reports belong to none in particular
             own = of_trial if alone else source
             outcome.series.append(Series.of("observations", WATCHED, context.observations, own))
     return outcome
@@ -143,7 +143,7 @@ def output(
 def watched(
     item: Found, campaign: str, content: Content, context: Context, parsed: Iterator[Sample | Reject]
 ) -> Outcome:
-    """Return the outcome of a file of counters or probes; `context` names the output it belongs to."""
+    """Return the outcome of a file of counters or probes; `context` names the output that it belongs to."""
     rejects: list[Reject] = []
     observations = []
     fixed = {"campaign": campaign, "source_path": item.path, **context.own}
@@ -167,7 +167,7 @@ def published(item: Found, campaign: str, content: Content, parsed: Sequence[Row
 
 
 def unfit(outcome: Outcome, error: Exception) -> Outcome:
-    """Return the outcome of a file with a value that no column of the lake can hold."""
+    """Return the outcome of a file with a value that does not fit the lake's columns."""
     raw = outcome.raw | {"status": "rejected", "trials": 0}
     reason = f"it has a value that does not fit the lake: {error}".encode("utf-8", "replace").decode()
     reject = Reject(1, reason[:500], "look for a number or a text that cannot be right")
@@ -176,21 +176,21 @@ def unfit(outcome: Outcome, error: Exception) -> Outcome:
 
 
 def campaign_row(name: str, campaign: Campaign | None = None) -> Row:
-    """Return the row of schema.CAMPAIGNS; without a campaign.yaml only the name is known."""
+    """Return the row of schema.CAMPAIGNS, with only the name if there is no campaign.yaml."""
     if campaign is None:
         return {"campaign": name, **Method().model_dump()}
-    said = campaign.model_dump(include={"title", "description", "started_on", "source_url", "tags", "expected_rcodes"})
-    return {"campaign": name, **said, **campaign.method.model_dump()}
+    row = campaign.model_dump(include={"title", "description", "started_on", "source_url", "tags", "expected_rcodes"})
+    return {"campaign": name, **row, **campaign.method.model_dump()}
 
 
 def trial_id(campaign: str, source_path: str, sha256: str, report_index: int) -> str:
-    """Return the key of a report, derived from its campaign, path and position and the file's digest."""
+    """Return the key of a report, derived from its campaign, path and position and from the file's digest."""
     identity = "\n".join((campaign, source_path, sha256, str(report_index)))
     return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
 
 def reject_row(raw: Row, reject: Reject) -> Row:
-    """Return the row of schema.REJECTS for one reject of a file."""
+    """Return the row of schema.REJECTS for a reject of a file."""
     return {
         "campaign": raw["campaign"],
         "source_path": raw["source_path"],
@@ -259,7 +259,7 @@ def _from_series(name: str, series: Sequence[Series]) -> pa.Table:
 
 
 def _from_trials(trials: Iterable[Trial]) -> Iterator[tuple[str, pa.Table]]:
-    """Yield the rows of schema.EXCHANGES and schema.INTERVALS of trials that were taken by columns."""
+    """Yield the rows of schema.EXCHANGES and schema.INTERVALS of trials that were read by columns."""
     by_figures: dict[Figures, list[Trial]] = defaultdict(list)
     for trial in trials:
         by_figures[trial.figures].append(trial)
@@ -325,7 +325,7 @@ def _outcome(
     context: Context = _NO_CONTEXT,
     trials: int = 0,
 ) -> Outcome:
-    """Return the outcome of a file, some of whose results may be rejected; `status` is that without these."""
+    """Return the outcome of a file, of which parts may be rejected; `status` applies if none are."""
     unnamed = status == "rejected" and item.kind in {Kind.SERVER, Kind.WATCHED}
     kind = item.reader.NAME if item.reader and not unnamed else item.kind.value
     if rejects and status != "rejected":

@@ -1,4 +1,4 @@
-"""The Arrow schemas of the lake, in schema.yml: the contract between the readers and dbt.
+"""Arrow schemas of the lake, from schema.yml: the contract between the readers and dbt.
 
 Each table that has rows in a commit is one Parquet file with exactly these columns. Units are in the names (`_s`,
 `_ms`, `_bytes`, `_ratio` from 0 to 1); a `rate` has its `rate_unit` beside it.
@@ -30,7 +30,7 @@ def _fields(columns: dict[str, Any]) -> list[pa.Field]:
     return fields
 
 
-# What was tested and how: column and type.
+# Columns that describe what was tested and how, with their types.
 CONFIGURATION: Final = tuple((field.name, field.type) for field in _fields(_TABLES["configuration"]))
 TABLES: Final[dict[str, pa.Schema]] = {
     table: pa.schema(_fields(columns)) for table, columns in _TABLES.items() if table != "configuration"

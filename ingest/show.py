@@ -1,4 +1,4 @@
-"""Explanation of one file: its kind and why, line by line, and the source of each value."""
+"""Explanation of one file: its kind and the reason, its lines, and the source of each value."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -24,9 +24,9 @@ from dropline.ingest.loader import printable
 from dropline.ingest.resolve import Resolver
 from dropline.ingest.rows import Outcome
 
-Line = tuple[int, str, str]  # its number, its text, and its reader's interpretation
+Line = tuple[int, str, str]  # number, text, and the reader's interpretation
 
-_ALIKE: Final = 8  # consecutive lines of one kind that are still listed singly
+_ALIKE: Final = 8  # consecutive lines of one kind that are still listed individually
 _LONGEST: Final = 100
 _OWN: Final = {"host_id": "hosts", "server_config_id": "server_configs"}  # column -> the table it refers to
 _KINDS: Final[dict[str, list[str]]] = beside.words(__file__)
@@ -34,10 +34,10 @@ _KINDS: Final[dict[str, list[str]]] = beside.words(__file__)
 
 @dataclass(slots=True)
 class Trial:
-    """One report of the file, as it would be stored."""
+    """A report of the file, as it would be stored."""
 
     row: Row  # its row of schema.TRIALS without the batch
-    values: list[tuple[str, Any, str]]  # (column, value, source) of each that could come from several sources
+    values: list[tuple[str, Any, str]]  # (column, value, source) of values with several possible sources
 
     def lines(self) -> list[str]:
         """Return the context of the report, line by line."""
@@ -48,21 +48,21 @@ class Trial:
 
 @dataclass(slots=True)
 class Explanation:
-    """The kind of one file, and the result an ingest would have."""
+    """Kind of a file, and the result that an ingest would have."""
 
     path: Path
-    campaign: str  # with `source_path` the key it would be stored under
+    campaign: str  # part of the key for storing it, like `source_path`
     source_path: str
     kind: str  # a description of its kind
     why: str  # how it was recognised
     outcome: Outcome  # what would be stored
-    lines: list[Line] = field(default_factory=list)  # all that are not blank, if the reader can explain them
+    lines: list[Line] = field(default_factory=list)  # all non-blank lines, if the reader can explain them
     trials: list[Trial] = field(default_factory=list)
-    joined: Trial | None = None  # what would be joined to an output without trials
-    # Whether an ingest of its folder skips it: it is hidden, a note, or ignored by campaign.yaml.
+    joined: Trial | None = None  # context of an output without trials
+    # Whether an ingest of its folder skips it, as it is hidden, a note, or ignored by campaign.yaml.
     left_alone: bool = False
     known: str | None = None  # whether the lake has this version, None if no lake was given
-    beside: str | None = None  # the output, without ending, that a file of counters belongs to
+    beside: str | None = None  # path without ending of the output that a file of counters belongs to
 
     def text(self) -> str:
         """Return the explanation as text; long runs of lines of one kind are summarised."""
@@ -93,12 +93,12 @@ class Explanation:
 def show(path: Path, lake: Lake | None = None, *, within: Path | None = None) -> Explanation:
     """Explain one file on disk; store nothing.
 
-    The context is that of an ingest of the folder `within`, by default the nearest folder above with a campaign.yaml;
-    if there is none, only the file and its sidecar. Raises IntakeError if the path is not a file and CampaignError for
-    an unusable campaign.yaml.
+    The context is that of an ingest of the folder `within`, by default the nearest folder above with a campaign.yaml,
+    else of the file and its sidecar only. Raise IntakeError if the path is not a file and CampaignError for an unusable
+    campaign.yaml.
     """
     with ExitStack() as stack:
-        # Only for archives: the dashboard's confined process cannot write.
+        # Created only for archives, as the dashboard's confined process cannot write.
         room = cache(lambda: Path(stack.enter_context(TemporaryDirectory(prefix="dropline-"))))
         target, found, left_alone = _find(path, within, room)
         resolver = Resolver(found)
@@ -158,7 +158,7 @@ def _kind(item: Found) -> tuple[str, str]:
 
 
 def _deciding_line(item: Found, sniff: Callable[[bytes], bool]) -> str | None:
-    """Return the line that makes the head of a file recognisable, None if it is not recognised."""
+    """Return the line with which the head of a file becomes recognisable, None if it is not recognised."""
     try:
         head, _ = unpack(read(item.where, MAX_BYTES, HEAD_BYTES)[0], HEAD_BYTES)
     except Unreadable as error:
@@ -178,7 +178,7 @@ def _lines(item: Found, outcome: Outcome) -> Iterator[Line]:
     if item.kind is Kind.OUTPUT and outcome.raw["content"] is not None:
         try:
             yield from contents.explain(item.reader, outcome.raw["content"])
-        except Exception as error:  # a bug of the reader, also reported by the reject
+        except Exception as error:  # a bug in the reader, which a reject reports, too
             yield 1, "", f"the {outcome.raw['format']} reader failed: {type(error).__name__}: {error}"
     if not outcome.observations:
         return
@@ -196,7 +196,7 @@ def _values(row: Row, places: dict[tuple[str, str], str]) -> list[tuple[str, Any
 
 
 def _known(outcome: Outcome, lake: Lake) -> str:
-    """Return whether the lake has this version of a file, as text."""
+    """Return a phrase on whether the lake has this version of a file."""
     files = lake.current_files()
     version = files.get(outcome.key)
     if version and version.status == FORGOTTEN:

@@ -1,4 +1,4 @@
-"""Synonyms: common words for a value, mapped to the warehouse's word."""
+"""Synonyms: common words for values, mapped to the warehouse's vocabulary."""
 
 import re
 from collections.abc import Mapping
@@ -12,14 +12,14 @@ from dropline import beside
 from dropline.ingest.schema import CONFIGURATION
 
 Value = str | int | float
-_VALUES: Final = (str, int, float)  # faster to check than the union
+_VALUES: Final = (str, int, float)  # isinstance is faster with a tuple than with a union
 
 WHOLE_NUMBERS: Final = frozenset(
     {name for name, kind in CONFIGURATION if pa.types.is_integer(kind)}
     | {"repetition", "exit_code", "requests_planned"}
 )
 _WORDS: Final[dict[str, dict[str, list[str]]]] = beside.words(__file__)
-# The only values that models and pages know.
+# The only values that the models and pages know.
 CLOSED: Final = {column: tuple(_WORDS[column]) for column in ("protocol", "threading", "ha_mode")}
 _ENUMERATIONS: Final = frozenset({"backend", "threading", "ha_mode", "scenario"})
 
@@ -30,13 +30,13 @@ _SYNONYMS: Final = {
     for column, words in _WORDS.items()
 }
 BACKENDS: Final = frozenset({*_WORDS["backend"], *_SYNONYMS["backend"]})
-UNCLEAR: Final = frozenset({"on", "off", "yes", "no", "true", "false"})  # fit several columns
+UNCLEAR: Final = frozenset({"on", "off", "yes", "no", "true", "false"})  # may belong to several columns
 _MULTI: Final = ("mt", *(f"multi{hyphen}thread{end}" for hyphen in ("-", "") for end in ("", "ed", "ing")))
 _ON: Final = ("{}", "{}-on", "{}-yes", "{}-enabled")
 _OFF: Final = ("no-{}", "without-{}", "{}-no", "{}-off", "{}-disabled")
-# Words that mean one thing wherever a name has them; a hyphen may be another separator, or none.
+# Words with a single meaning anywhere in a name; their hyphens may be other separators or missing.
 _MEANINGS: Final[dict[str, tuple[str, str]]] = {
-    **{  # but `named` is common English, PowerDNS has a backend `bind`, and `dhcp4` tells the protocol
+    **{  # without `named`, a common word, `bind`, also a backend of PowerDNS, and names with the protocol
         spelling.replace(" ", "-").replace("_", "-"): ("product", product)
         for product, spellings in _PRODUCTS.items()
         for spelling in {*spellings} - {"named", "bind", "bind 9", "isc bind 9", "kea-dhcp4", "kea-dhcp6"}
@@ -57,7 +57,7 @@ _MEANINGS: Final[dict[str, tuple[str, str]]] = {
     **dict.fromkeys(("passive-backup", "ha-passive-backup", "ha-pb"), ("ha_mode", "passive-backup")),
 }
 PARTNERED: Final = frozenset(CLOSED["ha_mode"]) - {"none"}
-ALONE: Final = frozenset({"alone", "none", "single"})  # a server without a partner, beside one that has one
+ALONE: Final = frozenset({"alone", "none", "single"})  # a server without a partner, in contrast to one with a partner
 _CLEAR: Final = {word.replace("-", ""): meaning for word, meaning in _MEANINGS.items()}
 _HYPHENATED: Final = "|".join(sorted((word for word in _MEANINGS if "-" in word), key=len, reverse=True))
 PHRASE: Final = re.compile(rf"(?<![^\W_])(?:{_HYPHENATED.replace('-', '[-_ .]?')})(?![^\W_])", re.IGNORECASE)
@@ -74,7 +74,7 @@ _AS_LETTERS: Final = {
     for spelling in spellings
 }
 _TOLD_VERSION: Final = re.compile(r"([a-z]+)([0-9]+(?:\.[0-9]+)+[a-z]*[0-9]*)")
-# Of three digits, the number would rather be a rate.
+# A number of three digits is more probably a rate.
 THREADS: Final = re.compile(
     r"(?<![^\W_])(?<![0-9]\.)(?:([1-9][0-9]?)[-_ .]?)?(?:thread-pool-size|thr(?:eads?)?)"
     r"(?:[-_ .=]?([1-9][0-9]?)(?![0-9]))?(?![^\W_])",
@@ -92,11 +92,11 @@ _WHOLE: Final = re.compile(r"\+?[0-9]{1,10}(?:\.0+)?")
 
 
 def normalise(column: str, value: object) -> Mapping[str, Value]:
-    """Translate `value` to the warehouse's vocabulary: usually `{column: word}`.
+    """Return `value` in the warehouse's vocabulary, usually as `{column: word}`.
 
     One value may set several columns (`mt4`: multi-threading, 4 threads; `Kea 2.2.0`: a known product and its version).
-    An unknown word is kept, in lower case if the column is an enumeration; an empty one sets nothing. Raises ValueError
-    if the column cannot hold the value, or if the word is unknown and the column's words are closed.
+    An unknown word is kept, in lower case if the column is an enumeration; an empty one sets nothing. Raise ValueError
+    if the column cannot hold the value, or allows only certain words and this is none of them.
     """
     if value is None:
         return {}
@@ -106,7 +106,7 @@ def normalise(column: str, value: object) -> Mapping[str, Value]:
 
 
 def meaning(word: str) -> Mapping[str, Value]:
-    """Return what a word in the name of a file or folder, in lower case, says about the set-up; usually nothing."""
+    """Return the columns that a lower-case word in the name of a file or folder sets; usually none."""
     if _MULTI_WITH_THREADS.fullmatch(word):
         return _normalised("threading", word)
     if found := THREADS.fullmatch(word):
@@ -117,7 +117,7 @@ def meaning(word: str) -> Mapping[str, Value]:
 
 
 def with_version(found: re.Match[str]) -> str:
-    """Return a product with its version as one word: `kea2.4.1`."""
+    """Return a product with its version as one word, e.g. `kea2.4.1`."""
     return f" {_AS_LETTERS[re.sub(r'[-_ ]', '', found[1].lower())]}{found[2]}{found[3] or ''} "
 
 

@@ -1,4 +1,4 @@
-"""Raw files of the lake written to disk: one folder per campaign, with safe names."""
+"""Export of the lake's raw files to disk: one folder per campaign, with safe names."""
 
 import csv
 import hashlib
@@ -15,16 +15,16 @@ FOLDER: Final = "raw"
 INDEX: Final = "raw-files.csv"
 
 _COLUMNS: Final = ("campaign", "source_path", "sha256", "format", "status", "file")
-_LONGEST_BYTES: Final = 255  # of a name, on all common file systems
+_LONGEST_BYTES: Final = 255  # of a name, on common file systems
 _KEPT_CHARACTERS: Final = 40  # of a longer name
-# Separators, drives, streams and wild cards of some file system, and our own escape.
+# Separators, drives, streams and wildcards of some file systems, and our own escape character.
 _STRANGE: Final = frozenset('/\\:*?"<>|%')
 
 
 def unpack(lake: Lake, folder: Path, *, progress: Progress = unseen) -> int:
-    """Write the current version of every stored raw file to `folder`/raw/<campaign>/<source_path>; return the number.
+    """Write the current version of every stored raw file to `folder`/raw/<campaign>/<source_path>; return their number.
 
-    INDEX in `folder` has the path of each; it is empty if the bytes could not be read.
+    INDEX in `folder` lists their paths, empty for files whose bytes could not be read.
     """
     with lake.reading():
         places = lake.places()
@@ -49,14 +49,14 @@ def unpack(lake: Lake, folder: Path, *, progress: Progress = unseen) -> int:
 
 
 def file_names(keys: Iterable[Key]) -> dict[Key, str]:
-    """Return a safe relative path for each campaign and source_path; none is a folder of another."""
+    """Return a safe relative path for each campaign and source_path; no path is a folder of another."""
     paths = {key: "/".join(map(_harmless, (key[0], *key[1].split("/")))) for key in keys}
     folders = {str(folder) for path in paths.values() for folder in PurePosixPath(path).parents}
     return {key: f"{path}%" if path in folders else path for key, path in paths.items()}
 
 
 def _harmless(name: str) -> str:
-    """Escape one name of a path: unsafe characters as %XX, as in a URL; a lone `%` is an empty name."""
+    """Return one name of a path with unsafe characters as %XX, as in a URL; a lone `%` is an empty name."""
     escaped = "".join(_escaped(char) if char in _STRANGE or not char.isprintable() else char for char in name)
     if escaped.endswith((".", " ")):  # also `.` and `..`
         escaped = escaped[:-1] + _escaped(escaped[-1])

@@ -1,6 +1,6 @@
-"""Common unsupported files, recognised by content so that a reject says what to do.
+"""Common unsupported files, recognised by content, so that a reject can say what to do.
 
-Tried last, for a file that no reader claims; unsupported.yml has what they begin with.
+They are tried last, after all readers; unsupported.yml has what they begin with.
 """
 
 import re
@@ -20,14 +20,14 @@ def _kind(declared: dict[str, Any], patterns: list[str], flags: int) -> tuple[re
 
 
 _BINARY: Final = [_kind(declared, declared["begins"], re.DOTALL) for declared in _DECLARED["binary"]]
-_LONGEST: Final = 64  # bytes that tell a binary file
+_LONGEST: Final = 64  # bytes by which a binary file is recognised
 _TEXTS: Final = [_kind(declared, declared["lines"], re.MULTILINE) for declared in _DECLARED["texts"]]
 _MOST_ALIKE: Final = 2
 _LINE: Final = re.compile(r"^[ \t]*(?=\S)(?!#(?![!i])|;(?! <<>>|; ->>)|//)", re.MULTILINE)
 
 
 def describe(head: bytes) -> tuple[str, str] | None:
-    """Return the kind of an unsupported file and what to do about it, None if unknown; `head` is its first 64 KiB."""
+    """Return the kind of an unsupported file and what to do, None if unknown; `head` is its first 64 KiB."""
     data, fault = unpack(head, HEAD_BYTES)
     if fault and not data:  # damaged, or bzip2 in blocks larger than the head
         return "a compressed file of which nothing can be read", "copy it again, or compress it with gzip"

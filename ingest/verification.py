@@ -1,4 +1,4 @@
-"""Verification of a home, byte for byte and row for row."""
+"""Verification of a home, byte by byte and row by row."""
 
 import json
 import os
@@ -22,7 +22,7 @@ from dropline.paths import Home
 from dropline.progress import Progress, unseen
 from dropline.quoting import quoted
 
-MARKER: Final = "backup.json"  # in a home that is a backup: ingest/backup.py
+MARKER: Final = "backup.json"  # marks a home as a backup: ingest/backup.py
 
 _ADVICE: Final = "type `dropline verify --set-aside`, or put the file back from a backup"
 _AGAIN: Final = "type `dropline verify --set-aside`, then ingest its files again"
@@ -30,7 +30,7 @@ _SHOWN: Final = 3  # names listed per fault
 
 
 class Fault(NamedTuple):
-    """A fault of one file, and what to do about it; for a file of the lake, the entry that names it."""
+    """A fault of a file, what to do about it and, for a file of the lake, the entry that names it."""
 
     path: Path
     reason: str
@@ -44,14 +44,14 @@ class Fault(NamedTuple):
 
 @dataclass(slots=True)
 class Verified:
-    """The result of one `verify`."""
+    """Result of one `verify`."""
 
     batches: int = 0  # number of batches checked
-    faults: list[Fault] = field(default_factory=list)  # what is wrong, with what to do
-    set_aside: list[Path] = field(default_factory=list)  # the folders that damaged files were moved to
+    faults: list[Fault] = field(default_factory=list)
+    set_aside: list[Path] = field(default_factory=list)  # folders that damaged files were moved to
 
     def text(self) -> str:
-        """Return the result as text: each fault with its file and what to do, then the total."""
+        """Return the result as text: each fault with its file and remedy, then the total."""
         lines = [fault.text() for fault in self.faults]
         lines += [f"set aside  {place}: ingest its files again, then build" for place in self.set_aside]
         faults = counted(len(self.faults), "fault", "faults") if self.faults else "no faults"
@@ -59,7 +59,7 @@ class Verified:
 
 
 def verify(home: Home, *, set_aside: bool = False, progress: Progress = unseen) -> Verified:
-    """Read everything in `home` and report what differs from what was written; ingests and builds may continue.
+    """Read everything in `home` and report where it differs from what was written; ingests and builds may run.
 
     With `set_aside`, damaged batches are taken out of force and moved to lake/damaged.
     """
@@ -89,11 +89,11 @@ def faults(root: Path, entry: Entry) -> list[Fault]:
     """Return the faults of the files of one entry of the lake at `root`."""
     parts = ((root / part.path, part) for part in entry.files.values())
     wrong = ((file, _wrong(file, part.sha256, part.size_bytes)) for file, part in parts)
-    return [Fault(file, said, _ADVICE, entry.name) for file, said in wrong if said]
+    return [Fault(file, reason, _ADVICE, entry.name) for file, reason in wrong if reason]
 
 
 def _wrong(file: Path, sha256: str, written_bytes: int | None = None) -> str:
-    """Compare a file with the digest (empty if it is not known) and the size that were written; return the fault."""
+    """Return how a file differs from the written digest (empty if unknown) and size; empty if it does not."""
     try:
         size_bytes = file.stat().st_size
         if written_bytes not in {None, size_bytes}:
@@ -116,8 +116,8 @@ def _entries(folder: Path) -> tuple[list[Entry], list[Fault]]:
 
 
 def _set_aside(lake: Lake, name: str, entry: Entry | None) -> Iterator[Path]:
-    """Take an entry out of force, and yield the new place of its files; if a bucket has it, it is fetched again."""
-    if lake.bucket():  # which has undamaged copies
+    """Take an entry out of force, and yield the new place of its files; if a bucket has it, fetch it again."""
+    if lake.bucket():  # the bucket has undamaged copies
         for path in [part.path for part in entry.files.values()] if entry else [f"log/{name}"]:
             (lake.root / path).unlink(missing_ok=True)
         lake.pull()
@@ -134,12 +134,12 @@ def _contradictions(root: Path, entry: Entry) -> Iterator[Fault]:
     wrong: dict[str, list[str]] = defaultdict(list)
     with views.opened({table: [root / part.path] for table, part in entry.files.items()}) as connection:
         found = connection.execute(views.sql("contradictions"), {"batches": list(entry.batches)})
-        for table, said in found.fetchall():
-            wrong[table].append(said)
-    for table, said in wrong.items():
-        more = f" and {len(said) - _SHOWN} more" if len(said) > _SHOWN else ""
+        for table, reason in found.fetchall():
+            wrong[table].append(reason)
+    for table, reasons in wrong.items():
+        more = f" and {len(reasons) - _SHOWN} more" if len(reasons) > _SHOWN else ""
         named = root / "files" / entry.folder / f"{table}.parquet"
-        yield Fault(named, "; ".join(said[:_SHOWN]) + more, _AGAIN, entry.name)
+        yield Fault(named, "; ".join(reasons[:_SHOWN]) + more, _AGAIN, entry.name)
 
 
 def _around(home: Home, batches: Iterable[str]) -> Iterator[Fault]:
@@ -149,18 +149,18 @@ def _around(home: Home, batches: Iterable[str]) -> Iterator[Fault]:
     later = _entries(home.lake / "log")[0]
     known = {"00000000-empty", *batches, *(batch for entry in later for batch in entry.batches)}
     for file in findings:
-        if (said := _wrong(file, file.stem.partition(".")[2])) and file.exists():  # which a build may have removed
-            yield Fault(file, said, "remove it; the next `dropline build` checks its batch again")
+        if (reason := _wrong(file, file.stem.partition(".")[2])) and file.exists():  # a build may have removed it
+            yield Fault(file, reason, "remove it; the next `dropline build` checks its batch again")
         if (batch := batch_of(file)) not in known:
             yield Fault(file, f"findings of batch {batch}, which is gone", "the next `dropline build` removes it")
     if gone := [batch for batch in built if batch not in known]:
-        said = f"built from {len(gone)} batches that are gone, first {gone[0]}"
-        yield Fault(home.warehouse, said, "type `dropline build` to publish it again")
+        reason = f"built from {len(gone)} batches that are gone, first {gone[0]}"
+        yield Fault(home.warehouse, reason, "type `dropline build` to publish it again")
     yield from _backup(home.root / MARKER)
 
 
 def batch_of(findings: Path) -> str:
-    """Return the batch that a file of findings belongs to; see expectations/gate.py."""
+    """Return the batch of a file of findings; see expectations/gate.py."""
     return findings.name.removeprefix("lake-").partition(".")[0]
 
 
@@ -171,7 +171,7 @@ def _warehouse(file: Path) -> Generator[Fault, None, list[str]]:
         return built
     try:
         with duckdb.connect() as connection:
-            # Attached, not connected: this process may have the file open with other settings.
+            # Attach the file instead of connecting to it, as this process may have it open with other settings.
             connection.execute(f"attach {quoted(file)} as warehouse (read_only)")
             names = "select table_name from duckdb_tables() where database_name = 'warehouse'"
             for (name,) in connection.execute(names).fetchall():

@@ -1,4 +1,4 @@
-"""DuckDB views of the tables of a lake, and the queries over them in queries/*.sql."""
+"""DuckDB views of the tables of a lake, and the queries over them from queries/*.sql."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from dropline.ingest.lake import Lake
 
 _QUERIES: Final = Path(__file__).parent / "queries"
-_OF_FILES: Final = ("raw_files", "trials", "server_configs", "figures", "rejects")  # their rows belong to a file
+_OF_FILES: Final = ("raw_files", "trials", "server_configs", "figures", "rejects")  # tables with a file per row
 _VERSION: Final = "campaign, source_path, batch"
 
 
 def opened(files: Mapping[str, Iterable[Path]], prefix: str = "") -> duckdb.DuckDBPyConnection:
     """Open DuckDB with a view of each table over its `files`; columns that an older version did not write are null.
 
-    The column file_row_number tells the order of the rows of one batch.
+    The column file_row_number gives the order of the rows of a batch.
     """
-    import duckdb  # which an ingest does not need
+    import duckdb  # not needed by an ingest
 
     connection = duckdb.connect()
-    connection.execute("set timezone = 'UTC'")  # texts must not depend on the local time zone
+    connection.execute("set timezone = 'UTC'")  # text must not depend on the local time zone
     for table, schema in TABLES.items():
         connection.register(f"no_{table}", schema.empty_table())
         rows = f"select *, null::bigint as file_row_number from no_{table}"  # noqa: S608 - ours

@@ -1,7 +1,7 @@
-"""The raw formats of traffic generators: how each is recognised, and the results of its reader.
+"""Raw formats of traffic generators: how each is recognised, and the results of its reader.
 
-A reader is pure: it takes the bytes of one file and yields its results in file order. It never raises for bad input but
-yields a `Reject` for each unusable part, so that every byte is accounted for.
+A reader is a pure function of the bytes of one file, and yields its results in file order. For bad input it does not
+raise, but yields a `Reject` for each unusable part, so that every byte is accounted for.
 """
 
 import re
@@ -32,21 +32,21 @@ class Observation(NamedTuple):
 
 @dataclass(slots=True)
 class Report:
-    """One trial as reported by the tool."""
+    """A trial as reported by the tool."""
 
     line: int  # first line of the report in the file, from 1
-    facts: Row  # columns of `schema.TRIALS` found in the text itself
+    facts: Row  # columns of `schema.TRIALS` from the text itself
     exchanges: list[Row] = field(default_factory=list)  # rows of `schema.EXCHANGES` without the keys
     # Columns of `schema.INTERVALS` without the keys; there may be very many rows.
     intervals: dict[str, Sequence[Any]] = field(default_factory=dict)
     observations: list[Observation] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)  # notes for the user, one sentence each
-    within: Text = field(default=Text(1, ""), compare=False, repr=False)  # what is around it behind prefixes or in JSON
+    within: Text = field(default=Text(1, ""), compare=False, repr=False)  # its text behind prefixes or in JSON
 
 
 @dataclass(slots=True, frozen=True)
 class Reject:
-    """A part of a file without a trial: where, why, and what to do about it."""
+    """An unusable part of a file: where, why, and what to do."""
 
     line: int
     reason: str
@@ -67,10 +67,9 @@ Parse = Callable[[bytes], Parts]
 
 
 class Reader(Protocol[Result]):
-    """Interface of a module for a format, and for telemetry.
+    """Interface of a module for a format or for telemetry.
 
-    If its files begin like JSON it also has `IN_JSON`: ASCII strings, at least one of which is in the head of each
-    file.
+    If its files begin like JSON, it also has `IN_JSON`: ASCII strings, at least one of which is in every file's head.
     """
 
     NAME: str
@@ -85,11 +84,11 @@ class Reader(Protocol[Result]):
 class TextReader(Reader[Report], Protocol):
     """Interface of a module for a line-based text format; one file may hold output of several tools."""
 
-    LINES: re.Pattern[str]  # pattern of line beginnings printed only by this tool, or by few others
-    CLUES: tuple[str, ...]  # strings, at least one of which is in each of these lines
+    LINES: re.Pattern[str]  # pattern of beginnings of lines that only this tool, or few others, print
+    CLUES: tuple[str, ...]  # strings, at least one of which is in each such line
 
     def parse(self, data: bytes, line: int = 1) -> Parts:
-        """Yield what `Reader.parse` yields, for a text that begins at `line` of its file."""
+        """Like `Reader.parse`, for a text that begins at `line` of its file."""
 
     def explain(self, data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
         """Yield (number, text, interpretation) of every line that is not blank."""
@@ -110,12 +109,12 @@ _JSON: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:{|\[\s*[{\]])")
 
 
 def begins_like_json(head: bytes) -> bool:
-    """Return whether a file begins like a JSON object or a list of objects, as most files do: sidecars."""
+    """Return whether a file begins like a JSON object or a list of objects, as most files, being sidecars, do."""
     return _JSON.match(head) is not None
 
 
 def in_question(heads: Sequence[bytes], clues: str) -> list[bool]:
-    """Return for each head whether a reader may claim the file, by a pattern of RE2: quickly excludes sidecars."""
+    """Return for each head whether a reader may claim the file, by an RE2 pattern that quickly excludes sidecars."""
     begun = [begins_like_json(head) for head in heads]
     of_json = pa.array([head for head, like_json in zip(heads, begun, strict=True) if like_json], pa.binary())
     found = iter(pc.match_substring_regex(of_json, f"{clues}|\x1b").to_pylist())  # or coloured
@@ -123,6 +122,6 @@ def in_question(heads: Sequence[bytes], clues: str) -> list[bool]:
 
 
 def recognise(head: bytes, readers: Iterable[Reader[Any]] = ()) -> Reader[Any] | None:
-    """Return the one of `readers`, by default READERS, of a file; `head` is its first 64 KiB, or all of it."""
+    """Return the reader of a file, of `readers` or by default READERS; `head` is its first 64 KiB, or all of it."""
     asked, like_json = readers or READERS, begins_like_json(head)
     return next((each for each in asked if (not like_json or hasattr(each, "IN_JSON")) and each.sniff(head)), None)

@@ -1,4 +1,4 @@
-"""The reader of Spirent Avalanche's `realtime.csv` and `hostStats.csv` (1 kbit is 1000 bit).
+"""Reader of Spirent Avalanche's `realtime.csv` and `hostStats.csv` (1 kbit is 1000 bit).
 
 realtime.csv has some lines of text, a header of more than 255 columns, and a sample every 4 s by default: the achieved
 rate is the mean incoming traffic (Mbit/s, one way) of the steady samples. hostStats.csv has a block per VLAN
@@ -57,7 +57,7 @@ def _hosts(text: bytes) -> Parts:
     trial: throughput.Trial | None = None
     vlans: list[str] = []
     headers: list[throughput.Table] = []
-    unusable = 0  # the trial of an unusable line is unknown: every later one may lack it
+    unusable = 0  # the trial of an unusable line is unknown, so every later one may lack it
     for row in throughput.rows(text):
         if row.cells[0] == "VLAN" and len(row.cells) > 1:
             vlan = words(row.cells[1]) or ""
@@ -86,12 +86,12 @@ def _hosts_together(trial: throughput.Trial) -> Report | Reject:
         trial.facts["achieved_rate"] = sum(rates)
     trial.details |= {"direction_scope": "one_way", "load_layer": "goodput", "hosts": len(rates)}
     trial.facts["protocol"] = "HTTP"
-    trial.warnings.append("Each core of a subtest has its own file: the whole rate is the sum of all of them.")
+    trial.warnings.append("Each core of a subtest has its own file: the total rate is the sum over all files.")
     return trial.conclude()
 
 
 def _host(trial: throughput.Trial, label: str, table: throughput.Table, row: throughput.Line) -> Reject | None:
-    """Add the goodput of one host: cumulative, in bits, although the received count is in bytes."""
+    """Add the goodput of a host, which is cumulative and in bits, although the received count is in bytes."""
     record = table.record(row)
     if isinstance(record, Reject):
         return record

@@ -1,6 +1,6 @@
-"""Banners: what the lines above the reports of a file tell of their set-ups.
+"""Banners: lines above the reports of a file that describe their set-ups.
 
-They are titles, lines of a name and its value, headings of Markdown and HTML, attributes of XML and what scripts say.
+They are titles, names with values, headings of Markdown and HTML, attributes of XML, and messages of scripts.
 """
 
 import json
@@ -20,7 +20,7 @@ from dropline.ingest.formats.text import unpack
 from dropline.ingest.names import named_rates, words_of
 
 _SAMPLE: Final = 200  # lines above a report that are read
-_LONGEST: Final = 500  # characters of them
+_LONGEST: Final = 500  # characters of each that are read
 _SEVERAL: Final = 3  # reports
 _ABOVE: Final = 12  # lines above a report, among them commands
 _MARKS: Final = " \t=#*~<_-"  # around a title
@@ -28,7 +28,7 @@ _TIMED: Final = rf"[ \t#=*-]*[\[(]?{TIME}[\])]?"
 _FRAME: Final = r"[ \t]*[=#*~_-]{3,}[ \t]*"
 _FRAMED: Final = re.compile(rf"^{_FRAME}\n[{_MARKS}]*(.*)\n{_FRAME}$", re.MULTILINE)
 _TIMED_NAME: Final = re.compile(rf"{_TIMED}[ \t]*[-:|,]?[ \t]*([^\W\d_](?:[\w.-]{{0,61}}\w)?)[ \t#=*:-]*")
-_TITLE: Final = re.compile(r"[ \t]*([=#*~>_-])\1++>?[ \t]++(.{1,200})")  # `tail` prints `==> file <==`
+_TITLE: Final = re.compile(r"[ \t]*([=#*~>_-])\1++>?[ \t]++(.{1,200})")  # also of `tail`: `==> file <==`
 _HEADING: Final = re.compile(rb"(#{1,6})[ \t]+(.{1,200})")  # of Markdown
 _OF_BLOCKS: Final = (b"```", b"~~~", b"\n## ")
 _FILE: Final = re.compile(FILE)
@@ -36,7 +36,7 @@ _PROCESS: Final = re.compile(r"\[\d{1,10}\]", re.ASCII)
 _PORT: Final = re.compile(r"\A(\[.*\]|[^:]*):(\d{1,5})\Z", re.ASCII)  # not of `2001:db8::53`
 _BRACKETS: Final = str.maketrans("", "", "[]")
 _VALUES: Final = re.compile(r"[ \t]*\w+=[^\s=,;]+(?:[ \t,;]+\w+=[^\s=,;]+)+[ \t]*")  # backend=mysql rate=800
-_OVER: Final = r"(?:complete|done|ended|fail|finish|lost|ok\b|pass|result|success|took)"  # of the trial before
+_OVER: Final = r"(?:complete|done|ended|fail|finish|lost|ok\b|pass|result|success|took)"  # about the previous trial
 _MOST_IN_PAIR: Final = 60  # characters of a value
 _PAIR: Final = re.compile(  # Threads: 4, or RATE=800, also as a shell prints it
     r"[ \t]*(?:\++ |#+ )?(?:export[ \t]+)?(?:\w+[ _-])?"
@@ -56,7 +56,7 @@ _ANNOUNCEMENT: Final = re.compile(  # Testing memfile at 800/s ...
 )
 _NO_ANNOUNCEMENT: Final = re.compile(rf" --?\w|\b{_OVER}", re.IGNORECASE)  # a command with options, or an end
 _ELEMENT: Final = re.compile(r'<[\w:-]+((?:\s+[\w:.-]+="[^"<]*")+)\s*/?>')  # of XML
-_SAME_LINE: Final = re.compile(  # of `echo -n`, before what a tool prints first
+_SAME_LINE: Final = re.compile(  # by `echo -n`, before a tool's first output
     r"[\s\[=*#~>-]*(\w[^\n\[\]{}<>\"]{0,60}?)[\]:\s=*#~>-]+"
     r"(?:Running: perfdhcp|DNS (?:Query |Resolution )?Performance Testing Tool"
     r"|using interface \S+, XDP |Using \d+ hostnames|binding to (?:0\.0\.0\.0|::))"
@@ -71,7 +71,7 @@ _FRAMING: Final = re.compile(  # blank lines, dnsperf's version, elements withou
     r"Version \d[\w.]*|\s*(?:(?:\]\]>|</?[\w:-]+>|<!\[CDATA\[)+|(?:[\w.-]+[ \t]*=[ \t]*)?(?:\"{3}|'{3}))?\s*"
 )
 _RULE: Final = re.compile(r"[\W_]*|(?:date|time|started)\b.*", re.IGNORECASE)
-_OTHER: Final = re.compile(  # than a set-up, a rate or a repetition
+_OTHER: Final = re.compile(  # neither set-up nor rate nor repetition
     rf"{TIME}|{CLOCK}|(?<=\d)[ \t]*(?:/|of)[ \t]*\d+|/s\b|per second|[:/|\"']"
     r"|\brc=\d+|\b(?:backend|config|ha|ha_mode|mode|product|protocol|server|set_?up|threading)=|=",
     re.IGNORECASE,
@@ -92,26 +92,26 @@ _VERSION: Final = re.compile(r"\b(?:release|testing|version)\b\W+v?(\d+\.\d+\.\d
 _SWITCH: Final = re.compile(r"\b(?:chang|mov|switch)\w*\b.*\bto\b", re.IGNORECASE)
 _ENDED: Final = re.compile(rf"\b{_OVER}", re.IGNORECASE)
 _RATE: Final = re.compile(r"(?<![\w.])\d{1,12}(?:\.\d{1,6})?(?![\d.]?\d)")
-_COMMAND: Final = re.compile(  # of a shell, or a mere time
+_COMMAND: Final = re.compile(  # a shell command, or only a time
     rf"\++ \S|\$ |[\w.-]+@[\w.-]+:\S{{0,200}}[#$] |\[[\w.-]+@[^\]]{{1,200}}\][#$] |{_TIMED}[ \t]*\Z"
 )
 
 
 class _Place(NamedTuple):
-    """Where a report begins, and the lines above it, the nearest first."""
+    """Place where a report begins, with the lines above it, the nearest first."""
 
     line: int
     rate: float | None
     above: list[str]
-    has_rate: bool  # in the nearest line
-    may_announce: bool  # the nearest line says what is done next, perhaps, and nothing clearer
+    has_rate: bool  # whether the nearest line has the rate
+    may_announce: bool  # whether the nearest line may announce the next step, without clearer words
 
 
 _TOP: Final = _Place(0, None, [], False, False)
 
 
 class _Clear(NamedTuple):
-    """A word that has one meaning, and whether its line tells of a switch."""
+    """An unambiguous word, and whether its line announces a switch."""
 
     word: str
     value: Any
@@ -119,7 +119,7 @@ class _Clear(NamedTuple):
 
 
 class _Titles:
-    """Titles that are for all reports below them, until others of their kind."""
+    """Titles that apply to all reports below them, until another title of their kind."""
 
     def __init__(self, blocks: Sequence[tuple[int, int, str]], places: Iterable["_Place"] = ()) -> None:
         self._blocks = blocks
@@ -139,7 +139,7 @@ class _Titles:
             self._found = {"#": _words(self._blocks[block][2])}
         pairs = (self._pairs(line) for line in above if not (_RULE.fullmatch(line) or self._is_for_all(line)))
         for key, words in chain.from_iterable(reversed([*takewhile(bool, pairs)])):
-            if key:  # the report knows its own rate; another one may be what the trial before reached
+            if key:  # the report knows its own rate; another one may be the result of the previous trial
                 self._found[key] = words
         return " ".join(self._found.values())
 
@@ -148,7 +148,7 @@ class _Titles:
         return setting is not None and len(self._settings[setting[0]]) == 1
 
     def _pairs(self, line: str) -> list[tuple[str, str]]:
-        """Return the known keys of a line and their words, settings only if the file has several values of them."""
+        """Return the known keys of a line and their words; settings only if they have several values in the file."""
         found = []
         for each in _parts(line):
             if (setting := _setting(each)) and len(self._settings[setting[0]]) > 1:
@@ -159,14 +159,14 @@ class _Titles:
 
 
 def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
-    """Return for each report of a file the words of the banner directly before it; those of a title are for all below.
+    """Return the banner's words for each report of a file: of the lines directly before it, and of titles above it.
 
-    Shell commands may be between. A title with other marks (`--- 800 ---`) is below the last one (`=== mysql ===`).
-    Lines of a known name and its value are for all below until another value. A line of several `name=value`, or of
-    what is done, is a banner if it has the report's rate, and so is any line if most reports, of several rates, have
-    theirs. Titles are also the headings above a block of Markdown, the values beside one in YAML and CSV, and the
-    attributes above one in XML; all may be below their reports. Without any, prose with clear words counts. Servers of
-    equal words have their addresses.
+    Shell commands may be in between. A title with other marks (`--- 800 ---`) is subordinate to the previous one
+    (`=== mysql ===`). Lines with a known name and its value apply to all reports below until another value. A line with
+    several `name=value`, or about a step, is a banner if it has the report's rate; so is any line if most reports, at
+    several rates, have such lines. Titles are also headings above a block in Markdown, values beside one in YAML and
+    CSV, and attributes above one in XML; all may be below their reports. If there are none, prose with unambiguous
+    words counts. If several servers have the same words, their addresses are added.
     """
     found = [_words(report.within.title) for report in reports]
     if not any(found):
@@ -177,7 +177,7 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
         found = _above_each(text, reports)
         writers = [report.within.writer for report in reports]
         counts = Counter(re.sub(r"\d+", "#", who) if _FILE.fullmatch(who) else who for who in writers)
-        if len({*writers}) > 1 and min(counts.values()) > 1:  # each wrote several
+        if len({*writers}) > 1 and min(counts.values()) > 1:  # each wrote several reports
             found = [
                 f"{_words(_PROCESS.sub(' ', who))} {words}".strip() for who, words in zip(writers, found, strict=True)
             ]
@@ -202,7 +202,7 @@ def _above_each(text: bytes, reports: Sequence[Report]) -> list[str]:
         below = [_place(report, lines, end) for report, end in zip(reports, ends, strict=True)]
         titled = [_titled([place], [])[0] for place in below]
         found = titled if all(titled) and len({*titled}) > 1 else found
-    return found if any(found) else _said(places, below)
+    return found if any(found) else _between(places, below)
 
 
 def _titled(places: Sequence[_Place], blocks: Sequence[tuple[int, int, str]]) -> list[str]:
@@ -232,9 +232,9 @@ def _is_pair(line: str) -> bool:
     return bool(_PAIR.fullmatch(line) or _setting(line))
 
 
-@lru_cache(maxsize=1024)  # reports end alike, and each line is asked about several times
+@lru_cache(maxsize=1024)  # reports end with the same lines, and each line is examined several times
 def _setting(line: str) -> tuple[str, str] | None:
-    """Return key and value of a setting: `lfc` and `-on`; a number in one word with its key does not follow a rate."""
+    """Return key and value of a setting, e.g. `lfc` and `-on`; a number is joined to its key, as it is no rate."""
     found = _SETTING.fullmatch(line)
     if not found:
         return None
@@ -250,7 +250,7 @@ def _of_pair(key: str, value: str) -> str:
 
 
 def _clear(lines: Iterable[str], forms: Set[str]) -> dict[str, _Clear]:
-    """Return the clear words of lines, the nearest first; `none` is a mode if a line of the same form has another."""
+    """Return the unambiguous words of lines, nearest first; `none` is a mode if a line of the same form has another."""
     parts = (
         _clear_words(_WITHOUT_HA.sub("ha-none", line) if _WITHOUT_HA.sub("#", line, count=1) in forms else line)
         for line in lines
@@ -260,14 +260,15 @@ def _clear(lines: Iterable[str], forms: Set[str]) -> dict[str, _Clear]:
 
 @lru_cache(maxsize=1024)
 def _forms(line: str) -> Sequence[str]:
-    """Return a line with `#` for each word that tells a mode of high availability."""
+    """Return the forms of a line: `#` replaces a word for a mode of high availability."""
     return [line[: word.start()] + "#" + line[word.end() :] for word in _HA.finditer(line)]
 
 
-def _said(places: Sequence[_Place], below: Sequence[_Place]) -> list[str]:
-    """Return the clear words between the reports, each for all reports below until another: `Switching to mysql`.
+def _between(places: Sequence[_Place], below: Sequence[_Place]) -> list[str]:
+    """Return the unambiguous words between reports, each for all reports until another: `Switching to mysql`.
 
-    They are for the report above if all have some below. They must name several values of one column, or a switch.
+    They are for the report above if every report has some below. They must have several values of one column, or
+    announce a switch.
     """
     forms = {form for place in places for line in place.above for form in _forms(line)}
     clear = [_clear(place.above[: place.line - before.line - 1], forms) for before, place in pairwise([_TOP, *places])]
@@ -277,30 +278,30 @@ def _said(places: Sequence[_Place], below: Sequence[_Place]) -> list[str]:
     differing = {column for column, values in meant.items() if len(values) > 1}
     found, own = [], dict[str, str]()
     for each in clear:
-        own |= {column: said.word for column, said in each.items() if column in differing or said.is_switch}
+        own |= {column: word.word for column, word in each.items() if column in differing or word.is_switch}
         found.append(" ".join(dict.fromkeys(own.values())))
     return found
 
 
-@lru_cache(maxsize=1024)  # reports end alike
+@lru_cache(maxsize=1024)  # reports end with the same lines
 def _clear_words(line: str) -> dict[str, _Clear]:
-    """Return what a line says in clear words, by column; nothing if it tells of an end, or contradicts itself."""
+    """Return the unambiguous words of a line by column; none if it reports an end or contradicts itself."""
     if _ENDED.search(line):
         return {}
     is_switch = bool(_SWITCH.search(line))
     meanings = [(word, each) for word in words_of(line) for each in synonyms.meaning(word).items()]
     if not meanings and (version := _VERSION.search(line)):
         meanings = [(version[1], ("product_version", version[1]))]
-    said = [(column, _Clear(word, value, is_switch)) for word, (column, value) in meanings if column in _SAID]
-    return dict(said) if all(dict(said)[column].value == each.value for column, each in said) else {}
+    clear = [(column, _Clear(word, value, is_switch)) for word, (column, value) in meanings if column in _SAID]
+    return dict(clear) if all(dict(clear)[column].value == each.value for column, each in clear) else {}
 
 
 def _place(report: Report, lines: Sequence[bytes], begin: int = 0) -> _Place:
-    """Return the place of a report, or one below it, before the line `begin`."""
+    """Return the place of a report, or one below it before the line `begin`."""
     line, top = begin or report.line, report.line if begin else 0
     rate, above = report.facts.get("offered_rate"), _above(lines[max(line - _SAMPLE, top) : line])
     nearest = above[0]
-    if rate is None and not report.facts.get("command"):  # it does not know its own
+    if rate is None and not report.facts.get("command"):  # the report does not know its rate
         rate = next(iter(named_rates(nearest, None, None)), None)
     has_rate = rate in {*map(float, _RATE.findall(nearest))}
     pair = _PAIR.fullmatch(nearest)
@@ -311,7 +312,7 @@ def _place(report: Report, lines: Sequence[bytes], begin: int = 0) -> _Place:
 
 
 def _with_servers(found: Sequence[str], reports: Iterable[Report]) -> list[str]:
-    """Return the words of each report, with the address of its server if reports with the same words have several."""
+    """Return the words of each report, with the server's address if reports with equal words have several servers."""
     servers = []
     for report in reports:
         target = json.loads(report.facts.get("details") or "{}").get("target")
@@ -325,7 +326,7 @@ def _with_servers(found: Sequence[str], reports: Iterable[Report]) -> list[str]:
 
 
 def _blocks(lines: Iterable[bytes]) -> Iterator[tuple[int, int, str]]:
-    """Yield first line, last line and headings of each block of code in Markdown; a lone `#` is the document's own."""
+    """Yield first line, last line and headings of each Markdown code block; a single `#` is the document's title."""
     begin, documents, headings = 0, 0, dict[int, str]()
     found: list[tuple[int, int, dict[int, str]]] = []
     for number, line in enumerate(lines, 1):
@@ -349,7 +350,7 @@ def _lines(text: bytes) -> list[bytes]:
 
 
 def _above(lines: Sequence[bytes]) -> list[str]:
-    """Return what may tell of a report that begins in the last line, from below: the lines above, and its elements."""
+    """Return the lines that may describe a report in the last line, from below: those above, and XML elements in it."""
     texts = (line[:_LONGEST].decode("utf-8", "replace") for line in reversed(lines))
     first = next(texts, "")
     own = [first] if _SAME_LINE.match(first) else _ELEMENTS.findall(first)[:1]
@@ -358,7 +359,7 @@ def _above(lines: Sequence[bytes]) -> list[str]:
 
 
 def _without_elements(line: str) -> str:
-    """Return a heading as a title, and what the last attributes in a line of XML say as a name."""
+    """Return a heading as a title, and the last attributes in a line of XML as a name."""
     if title := _ANSIBLE.fullmatch(line) or _SAME_LINE.match(line):
         return f"== {title[1]}"
     if heading := _HTML_HEADING.fullmatch(line):

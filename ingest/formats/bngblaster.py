@@ -1,4 +1,4 @@
-"""The reader of BNG Blaster's JSON report (RtBrick, `bngblaster -J`; docsrc/sources/reports.rst, bbl_stats.c).
+"""Reader of BNG Blaster's JSON report (RtBrick, `bngblaster -J`; docsrc/sources/reports.rst, bbl_stats.c).
 
 Each of DHCP and DHCPv6 that sessions used is a trial: sent counts sessions, received those that got a lease, dropped
 the others. The achieved rate is leases divided by the set-up time, from the start of the first session to the
@@ -30,7 +30,7 @@ def _trials(line: int, document: Node) -> Trials:
     if sessions is None:
         yield Reject(line, "JSON without `report` and its `sessions`", _EXPECTED)
         return
-    counters: Counter[str] = Counter()  # of all access interfaces
+    counters: Counter[str] = Counter()  # sums over all access interfaces
     for interface in report.items("access-interfaces"):
         counted = {key: whole(each.value) for key, each in interface.members("protocol-stats").items()}
         counters.update({key: value for key, value in counted.items() if value is not None})

@@ -1,4 +1,4 @@
-"""Tool outputs within a file: with prefixes, in JSON, or mixed with those of other tools, each for its own reader."""
+"""Tool outputs within a file: behind prefixes, in JSON, or mixed with other tools', each for its own reader."""
 
 import re
 from collections import defaultdict
@@ -22,13 +22,13 @@ OF_TEXT: Final = tuple(cast("TextReader", reader) for reader in READERS if hasat
 
 _END: Final = re.compile(r"\r{0,2}\n|\r")
 _LINE_END: Final = re.compile(_END.pattern.encode())
-_NEAR: Final = 3  # lines: a carriage return may part the prefix from a report's first line
+_NEAR: Final = 3  # lines: a carriage return may separate the prefix from a report's first line
 _MAX_PIECES: Final = 10_000
 _ADVICE: Final = "keep the output of each tool in its own file"
 _READERS: Final = {reader.NAME: reader for reader in OF_TEXT}
 _BULLETS: Final = (b"- ", b"* ", b"+ ")
 _HIDING: Final = (b"\x1b", *(b"\n" + bullet for bullet in _BULLETS))  # may precede or interrupt any line
-# Strings, one of which is in every text that has another tool's lines, or that may hide them.
+# Strings, one of which is in every text that has, or may hide, lines of another tool.
 _FOREIGN: Final = {
     own.NAME: (*_HIDING, *(clue.encode() for other in OF_TEXT if other is not own for clue in other.CLUES))
     for own in OF_TEXT
@@ -36,7 +36,7 @@ _FOREIGN: Final = {
 
 
 class Piece(NamedTuple):
-    """A part of a text: the reader that its lines match, the number of its first line, the text, what it is within."""
+    """A part of a text: the reader of its lines, the number of its first line, its text, and the text around it."""
 
     reader: TextReader
     line: int
@@ -89,12 +89,12 @@ def explain(reader: Reader[Report], data: bytes) -> Iterator[tuple[int, str, str
 
 
 def _pieces(reader: Reader[Report], data: bytes) -> tuple[list[Piece], Reject | None]:
-    """Return the parts to parse separately (none: `reader` parses it whole) and the gzip error."""
+    """Return the parts to parse separately (none if `reader` parses the whole file) and any decompression error."""
     if not (own := _READERS.get(reader.NAME)):
         return [], None
     plain = reader.sniff(data[:HEAD_BYTES])
     content, fault = unpack(data)
-    # It has no bullets and no other tool's lines.
+    # There are no bullets and no lines of other tools.
     is_of_one = plain and not content.startswith(_BULLETS) and not any(map(content.__contains__, _FOREIGN[own.NAME]))
     if is_of_one or len(content) > MAX_TEXT_BYTES or content.count(b"\n") > MAX_LINES:
         return [], None
@@ -115,12 +115,12 @@ def _known(text: str) -> TextReader | None:
 
 
 def hinted(text: str) -> list[TextReader]:
-    """Return the readers with a clue in `text`; it has no lines of any other."""
+    """Return the readers with a clue in `text`; only these can have lines in it."""
     return [reader for reader in OF_TEXT if any(clue in text for clue in reader.CLUES)]
 
 
 def cut(text: str, readers: Iterable[TextReader], line: int = 1) -> list[Piece]:
-    """Cut a text that begins at `line` into pieces, one per change of tool; none if no tool's lines are found."""
+    """Split a text that begins at `line` into a piece per change of tool; none if it has no lines of tools."""
     by_name = {reader.NAME: reader for reader in readers}
     begins: list[tuple[int, set[str]]] = []
     doubtful: list[tuple[int, set[str]]] = []  # ambiguous lines since the last unambiguous one
@@ -128,7 +128,7 @@ def cut(text: str, readers: Iterable[TextReader], line: int = 1) -> list[Piece]:
     for reader in by_name.values():
         for match in reader.LINES.finditer(text):
             claims[match.start() + (match[0][:1] in {"\r", "\n"})].add(reader.NAME)
-    # A line that two tools print belongs to the tool before it if possible, else to the one that follows.
+    # A line that two tools print belongs to the tool of the lines before if possible, else to the next one.
     for place, owners in sorted(claims.items()):
         before = begins[-1][1] if begins else owners
         if not begins:
@@ -154,11 +154,11 @@ def cut(text: str, readers: Iterable[TextReader], line: int = 1) -> list[Piece]:
 
 
 def mentioned(text: str) -> str | None:
-    """Describe the tool whose line is the first in `text` to have other text before it."""
+    """Return a phrase on the first line of a tool in `text` that has other text before it, if any."""
     for number, line in enumerate(text.splitlines(), 1):
         for reader in OF_TEXT:
             for clue in reader.CLUES:
                 place = line.find(clue)
                 if place > 0 and reader.LINES.match(line[place:]):
-                    return f"line {number} holds what {reader.NAME} prints, but not at its start: {quote(line.strip())}"
+                    return f"line {number} has output of {reader.NAME}, but not at its start: {quote(line.strip())}"
     return None

@@ -1,8 +1,8 @@
-"""The reader of FD.io CSIT's result of one test case (model of CSIT 1.4 and 1.5).
+"""Reader of FD.io CSIT's result of one test case (model of CSIT 1.4 and 1.5).
 
-ndrpdr gives two trials; mrr, soak, reconf and hoststack one. Rates are of both directions, in frames/s, connections/s
-or transactions/s (requests), else the goodput in Mbit/s. The lower bound is the load of a trial that passed, and the
-rate that CSIT publishes; packets that were not sent count as lost. The duration includes set-up and search.
+ndrpdr gives two trials; mrr, soak, reconf and hoststack one. Rates cover both directions, in frames/s, connections/s or
+transactions/s (requests), else as goodput in Mbit/s. The lower bound is the load of a trial that passed, and the rate
+that CSIT publishes; packets that were not sent count as lost. The duration includes set-up and search.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The reader of Spirent CyberFlood's results of a test run (REST, JSON; the engine is Avalanche).
+"""Reader of Spirent CyberFlood's results of a test run (REST, JSON; the engine is Avalanche).
 
 `raw` has a Summary and series of [seconds, value], a sample every 4 s. `Live Bandwidth` is the sum of the receiving and
 the sending side, in kbit/s of 1000 bit, without FCS; if a version has `Live Incoming Bandwidth`, that is the rate. The
@@ -26,7 +26,7 @@ _EXPECTED: Final = "expected CyberFlood's results of test runs: objects with `ru
 _RUN: Final = re.compile(r'"runId"\s*:')
 _RESULT: Final = re.compile(r'"(?:raw|startedAt|grade|queue)"\s*:')
 _POLL: Final = re.compile(r'"(?:subType|client)"\s*:')
-# What a load or a series counts, by words in its name (not `https`): unit and factor.
+# Words in the name of a load or a series (not `https`) -> unit and factor.
 _QUANTITIES: Final = (
     (re.compile("bandwidth|throughput"), MBITS, 1e-3),
     (re.compile("connections/s|cps"), CONNECTIONS, 1.0),
@@ -42,7 +42,7 @@ _TOTALS: Final = (
     Series("Server Sent", "server_sent", "bytes"),
     Series("Client Received", "client_received", "bytes"),
 )
-# Of each poll: first as the REST interface names it, then as the captions of a CSV file.
+# Values of each poll: first by their names in the REST interface, then by the captions of a CSV file.
 POLLED: Final = (
     Series("sum:driver:rxBandwidth driver:rxBandwidth rxbandwidth", "incoming_traffic", MBITS, scale=1e-3),
     Series("sum:driver:txBandwidth driver:txBandwidth txbandwidth", "outgoing_traffic", MBITS, scale=1e-3),
@@ -74,7 +74,7 @@ def _trials(line: int, document: Node) -> Trials:
         tests[_test(run)].append(_started(run))
     for run in finished:
         trial = _trial(line, run)
-        if len(starts := sorted(tests[_test(run)])) > 1:  # repetitions, in whatever order the list has them
+        if len(starts := sorted(tests[_test(run)])) > 1:  # repetitions, which the list may have in any order
             trial.facts["repetition"] = starts.index(_started(run)) + 1
         yield trial
     if len(finished) < max(len(runs), 1):
@@ -119,7 +119,7 @@ def _trial(line: int, run: Node) -> Trial:
             for time_s, value in _samples(samples, scale) if unit else ():
                 trial.observe(metric, value, str(unit), None, time_s)
     _rate(trial, run.members("raw.Load Specification"), summary, kind)
-    if (rate := trial.facts["offered_rate"]) and (name := trial.facts["scenario"]):  # `CPS 16000` is `CPS` at 16,000
+    if (rate := trial.facts["offered_rate"]) and (name := trial.facts["scenario"]):  # `CPS 16000`: `CPS` at 16,000
         trial.facts["scenario"] = " ".join(re.sub(rf"(?<![\w.]){rate:.15g}(?![\w.])", "", name).split()) or None
     return trial
 
@@ -136,7 +136,7 @@ def _rate(trial: Trial, load: dict[str, Node], summary: Node, kind: str) -> None
     names = [*one_way, f"Live {subject}", f"Current {subject}", *both_ways]
     shown = next((name for name in names if name in load), "")
     live = _samples(load.get(shown), _quantity(shown)[1])
-    # At the highest desired load, which the load reaches late, so without a ramp.
+    # At the highest desired load, without the ramp in which the load reaches it.
     full = {time_s for time_s, value in desired if value == offered} if offered else set()
     rate = trial.mean_rate([sample for sample in live if sample[0] in full])
     rate = trial.mean_rate(live) if rate is None else rate

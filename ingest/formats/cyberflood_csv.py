@@ -1,4 +1,4 @@
-"""The reader of the `<name>_Detailed.csv` of Spirent's cf-netsecopen-tests: one row per poll of a run.
+"""Reader of the `<name>_Detailed.csv` of Spirent's cf-netsecopen-tests: one row per poll of a run.
 
 The rate is the mean of the steady polls in the unit of the load (`load_type`): Mbit/s received by the client (kbit/s in
 the file), connections/s or transactions/s. sent, received and dropped are transactions; times are ms. client_cpu and
@@ -57,7 +57,7 @@ def _trial(polls: list[throughput.Record], faults: list[Reject], repetition: int
         trial.follow(poll, POLLED, time_s)
         if poll.cut is not None:
             trial.cut(poll.line)
-    for fault in faults[:1]:  # the poll it belongs to is unknown
+    for fault in faults[:1]:  # its poll is unknown
         trial.lack(fault.line)
     desired = _desired(polls)
     fastest = max((rate for _, rate in rates), default=0.0)

@@ -1,4 +1,4 @@
-"""The reader of CyberFlood's statistics polls: one JSON object per poll of an active run.
+"""Reader of CyberFlood's statistics polls: one JSON object per poll of an active run.
 
 `client` and `server` list values by `type`, `id` and `subType`, any of which may be missing; entries of a single port
 end in `@<port>` and are skipped. Counters are cumulative; bandwidth is kbit/s, times are ms, the CPU is the tester's.
@@ -60,7 +60,7 @@ def _read(text: bytes) -> Parts:
 def _side(poll: Node, side: str) -> Node:
     values: dict[str, object] = {}
     for entry in poll.items(side):
-        name = ":".join(str(said) for key in ("type", "id", "subType") if (said := entry.get(key)))
+        name = ":".join(str(part) for key in ("type", "id", "subType") if (part := entry.get(key)))
         if "@" not in name:
             values.setdefault(name, entry.get("value"))
     return Node(values)
@@ -68,7 +68,7 @@ def _side(poll: Node, side: str) -> Node:
 
 def _trial(run: list[_Poll]) -> Report | Reject:
     line, name, *_ = run[0]
-    polls = [poll for poll in run if poll.client.members()]  # they are empty before the run has begun
+    polls = [poll for poll in run if poll.client.members()]  # polls are empty until the run begins
     if not polls:
         hint = "poll again while it runs, or ask for its results"
         return Reject(line, f"polls of {name} without statistics: the run had not begun", hint)
@@ -99,7 +99,7 @@ def _trial(run: list[_Poll]) -> Report | Reject:
     trial.details |= {"counted": "transactions", "run": name, "polls": len(polls), "time_remaining_s": remaining}
     if remaining != 0:
         left = "an unknown time" if remaining is None else f"{remaining:.15g} s"
-        trial.doubt(f"The run was still going, with {left} to go: these are no final figures.")
+        trial.doubt(f"The run was still going, with {left} to go: these figures are not final.")
     return trial.conclude()
 
 

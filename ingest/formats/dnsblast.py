@@ -1,7 +1,7 @@
-"""The reader of dnsblast's output (jedisct1/dnsblast, which has no versions and no manual; its source defines it).
+"""Reader of dnsblast's output (jedisct1/dnsblast; without versions and manual, its source is the reference).
 
-It prints a status line, ending with a CR only, at least every 0.5 s and when all queries are sent, and one with a
-newline when as many datagrams came back. It waits for them without limit, so after a lost reply it must be interrupted
+It prints a status line, which ends with only a CR, at least every 0.5 s and when all queries are sent, and one with a
+newline when as many datagrams came back. It waits for these without limit, so after a lost reply it must be interrupted
 and never prints the last lines. The reply rate is the mean since the start, capped at the requested rate.
 """
 
@@ -23,7 +23,7 @@ _STATUS: Final = re.compile(
 _CALL: Final = r"\[\S{0,300}:\S{0,100}\]: \[[A-Z][\w ,.'/-]{3,100}\]|(?:sendto|poll|Oops): \S.{0,200}"
 _ALONE: Final = re.compile(_CALL)
 _LONGEST_ALONE: Final = 1000
-# A message before it exits.
+# Messages before it exits.
 _ERROR: Final = re.compile(
     rf"{_CALL}|dnsblast: \S*dnsblast\.c:\d+: .{{0,300}}|Assertion failed: .{{0,300}}dnsblast\.c.{{0,100}}"
 )
@@ -46,7 +46,7 @@ class _Status(NamedTuple):
 
 
 def told_by_command(command: object) -> Row:
-    """Return how many queries a command asks for, and the rate: `dnsblast HOST COUNT PPS PORT`."""
+    """Return the number of queries and the rate that a command requests: `dnsblast HOST COUNT PPS PORT`."""
     if not (asked := _COMMAND.search(str(command))):
         return {}
     return {"requests_planned": int(asked[2])} | ({"offered_rate": float(asked[3])} if asked[3] else {})
@@ -58,11 +58,11 @@ def parse(data: bytes, line: int = 1) -> Parts:
 
 
 def explain(data: bytes, line: int = 1) -> Explained:
-    """Yield (number, text, interpretation) of every status line and every line between; a CR ends a line."""
+    """Yield (number, text, interpretation) of every status line and every other line; a CR ends a line."""
     text, _ = unpack(data)
-    for here, said in enumerate(_ENDS.split(text.decode("utf-8", "replace"))[::2], line):
+    for here, content in enumerate(_ENDS.split(text.decode("utf-8", "replace"))[::2], line):
         run = _Run()
-        for part in _parts(said):
+        for part in _parts(content):
             if isinstance(part, _Status):
                 yield here, f"{part.sent} sent, {part.received} received, {part.ratio} %", "status line"
             else:
@@ -85,7 +85,7 @@ def _runs(text: str, first: int) -> Parts:
 
 
 def _parts(line: str) -> list[_Status | str]:
-    """Return the status lines in `line` (a copy may have lost their CR) and the text between."""
+    """Return the status lines in `line` (a copy may lack the CRs between them) and the text between them."""
     found: list[_Status | str] = []
     at = 0
     for match in _STATUS.finditer(line):
@@ -134,15 +134,15 @@ class _Run(TextRun):
 
     def add(self, status: _Status) -> None:
         if self._after_status:
-            self._last_end = ""  # the previous one had no line end
+            self._last_end = ""  # the previous line had no end
         self.line = self.line or self.here
         self.statuses.append(status)
         self._after_status = True
 
     def end_line(self, end: str, *, blank_follows: bool) -> None:
-        """Record how a line ended: after lines with CR only, dnsblast prints a newline when it ends cleanly."""
+        """Record how a line ended: after lines with only a CR, a newline means that dnsblast ended cleanly."""
         if self._after_status:
-            # If `tr` converted all CRs to newlines, a blank line is this newline.
+            # If `tr` converted all CRs to newlines, a blank line stands for this newline.
             self.closed = "\n" in end and (blank_follows or self._last_end in {"\r", ""})
             self._last_end, self._after_status = end, False
 

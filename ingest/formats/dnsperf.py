@@ -1,4 +1,4 @@
-"""The reader of dnsperf's output (DNS-OARC, src/dnsperf.c and src/resperf.c), from 2.0 on; resperf shares parts of it.
+"""Reader of dnsperf's output (DNS-OARC, src/dnsperf.c and src/resperf.c), from 2.0 on; resperf shares parts of it.
 
 dnsperf(1) defines figures and options: queries per second are completed queries by run time, and with the default of
 100 outstanding queries (`-q`) it is a closed loop that waits for the server.
@@ -20,7 +20,7 @@ _SECRET: Final = re.compile(r"(?<!\S)(-y ?(?:[^\s:]+:)+)[^\s:]+")
 _RCODE: Final = re.compile(r"\b([A-Za-z]\w*) (\d{1,18}) \(")
 _DECIMAL: Final = r"(\d{1,12}\.\d{1,6})"  # the tools print six places; people may round them
 _SHORT: Final = re.compile(r"\.\d{1,5}\Z", re.ASCII)
-_BEHIND: Final = re.compile(r"(?<=\d)u\b|(?<![ \t])[ \t]+#.*", re.ASCII)  # a wrong printf format; a remark
+_BEHIND: Final = re.compile(r"(?<=\d)u\b|(?<![ \t])[ \t]+#.*", re.ASCII)  # from a wrong printf format; a comment
 _SHARE: Final = r"(\d{1,18})(?: +\((?:\d+\.\d+|-?nan|inf)%\))?"
 _VALUES: Final[dict[str, re.Pattern[str]]] = {
     key: re.compile(pattern, re.ASCII)
@@ -44,7 +44,7 @@ _VALUES: Final[dict[str, re.Pattern[str]]] = {
 _LARGEST: Final = 1e15  # above any meaningful option value
 _SECTIONS: Final = {
     **{"Statistics:": "total", "Interval Statistics:": "interval", "Connection Statistics:": "connection"},
-    "```": "",  # what follows a report in Markdown is none of its figures
+    "```": "",  # text after a report in Markdown has no figures
 }
 BLOCK: Final = r"Statistics:[ \t]*(?=[\r\n]|\Z)|Queries sent:[ \t]+\d[\d,]*[ \t]*(?=[\r\n]|\Z)"
 _SENT: Final = re.compile(r"(?:\A|[\r\n])[ \t]*Queries sent:[ \t]+\d[\d,]*[ \t]*[\r\n]")
@@ -67,13 +67,13 @@ _RATE: Final = r"Queries per second:[ \t]+\d[\d,]*\.\d+[ \t]*(?=[\r\n]|\Z)"
 _TITLES: Final = ("DNS Performance Testing Tool", "dnsperf ")
 LINES: Final = re.compile(line_starts(_HEADS, _RATE, BLOCK))
 CLUES: Final = (*_TITLES, "Queries per second:")
-# What may precede a command that people typed, and the command with its lines that end with a backslash.
+# Prompts before a command that people typed, and the command with continuation lines.
 _BEFORE: Final = (
     rb"(?m)^(?=.{0,200}(?:dns|res)perf -)((?:.{0,80}[$#>%] ?)?"
     rb"(?:\++ )?(?:[\w=./,:-]{0,60} ){0,6}(?:[\w/.~-]{0,60}/)?)"
 )
 _TYPED: Final = re.compile(_BEFORE + rb"((?:dns|res)perf -(?:.*\\[ \t\r]*\n)*.*)")
-# What a terminal or a page made of the tool's own line.
+# The tool's own line as terminals and web pages alter it.
 _WRAPPED: Final = re.compile(rb"(?m)^(\[Status\] Command line: .*?)\r?\n((?!\S*perf )(?:[^\s\[>]{1,80} )?-[a-zA-Z].*)")
 _TARGET: Final = re.compile(r"Sending (?:queries|updates) \(to (\S+)\)")
 COUNTED: Final = ("Queries sent", "Queries completed", "Queries lost", "Run time (s)")
@@ -85,7 +85,7 @@ _WORDS: Final = {**LOAD_OPTIONS, "u": "updates", "B": "binary queries"}
 
 
 def prints(heads: str, titles: tuple[str, ...], last: str) -> Sniff:
-    """Return a reader's `sniff`: for its `heads`, or for statistics without any, with a line only it prints last."""
+    """Return a reader's `sniff`: for its `heads`, or for statistics without them that end with a line of its own."""
     mark, at_end = re.compile(line_starts(heads)), re.compile(rf"[\r\n][ \t]*{last}")
     ended = in_head(lambda text: is_marked(text, _SENT, "Queries sent:") and at_end.search(text))
     return either(ended, marked(mark, *titles))
@@ -108,7 +108,7 @@ class PerfRun(TextRun):
 
     @classmethod
     def prepared(cls, data: bytes) -> bytes:
-        """Return `data` with commands on one line; those typed above reports without one look like the tools' own."""
+        """Return `data` with commands on one line; if a report lacks a command, one typed above it is made its own."""
         data = _WRAPPED.sub(rb"\1 \2\n", data)
         parts = _TYPED.split(data) if b"perf -" in data else [data]
         for place in range(2, len(parts), 3):
@@ -121,8 +121,8 @@ class PerfRun(TextRun):
 
     def begins_with(self, line: str) -> bool:
         """Return whether `line` is the title or the head of another report."""
-        if line.endswith(self.title):  # behind a text of `echo -n`, perhaps
-            # stderr is not buffered: its messages may precede the title, and so may a command that people typed.
+        if line.endswith(self.title):  # a text of `echo -n` may precede it
+            # stderr is unbuffered: its messages may precede the title, as may a command that people typed.
             return self.titled or bool(self.values or self.details)
         if line.startswith("[Status] Command line:"):
             return self.facts["command"] is not None or bool(self.values)
@@ -162,7 +162,7 @@ class PerfRun(TextRun):
     def _value(self, key: str, value: str) -> bool:
         key = _OF_FORKS.get(key, key.replace("Updates", "Queries", 1))
         if key == "Queries sent" and not self.section:
-            self.section = "total"  # the line above the figures was not copied
+            self.section = "total"  # the line above the figures is missing
         pattern = _VALUES.get(key) if self.section else None
         value = _BEHIND.sub("", without_thousands(value))
         match = pattern.fullmatch(value) if pattern else None
@@ -222,13 +222,13 @@ class PerfRun(TextRun):
 
     @property
     def unfinished(self) -> str:
-        """The missing part of a report that has begun."""
+        """Description of a report that has begun but is incomplete."""
         if self.facts["command"] is None and not self.values:
             return f"{self.tool} ended before it sent anything; stderr has the reason"
         return super().unfinished
 
     def settle(self) -> None:
-        """Set the facts that both tools report alike."""
+        """Set the facts that both tools report."""
         sent, completed = self.total("Queries sent"), self.total("Queries completed")
         self.facts |= {
             "sent": sent,
@@ -251,7 +251,7 @@ class PerfRun(TextRun):
             )
 
     def _judge_http(self, completed: int) -> None:
-        """Compare the answers that HTTP counted with those that DNS over HTTPS counts as completed."""
+        """Compare the answers counted by HTTP with those that DNS over HTTPS counts as completed."""
         others = ", ".join(f"{code} ({answers})" for code, answers in self.http.items() if code != "200")
         if others:
             self.warnings.append(f"HTTP answered {others} instead of 200; these queries count as lost: see -O doh-uri.")
@@ -259,7 +259,7 @@ class PerfRun(TextRun):
         if more > completed and latency_s is not None and latency_s < (self.option("t") or _DEFAULTS["t"]) / 10:
             self.doubts.append(
                 f"{more} answers with HTTP 200 do not count as completed, though those that do took "
-                f"{1000 * latency_s:.3g} ms: {self.tool} could not match them, so its loss says nothing."
+                f"{1000 * latency_s:.3g} ms: {self.tool} could not match them, so its loss means nothing."
             )
         elif more > 0:
             self.warnings.append(f"{more} answers with HTTP 200 came too late to count as completed.")
@@ -282,7 +282,7 @@ def split_options(command: str, flags: str) -> dict[str, list[str]]:
 
 
 def shared_words(options: dict[str, list[str]], words: dict[str, str]) -> list[str]:
-    """Return the method's words for the options; {} is the value, of a path its last name."""
+    """Return the method's words for the options; {} stands for the value or, if that is a path, its last name."""
     return [text.format(PurePosixPath(options[name][-1]).name) for name, text in words.items() if name in options]
 
 
@@ -293,7 +293,7 @@ class _Run(PerfRun):
     flags = "eDuBvWhH"
     expected = "expected the output of dnsperf, from `DNS Performance Testing Tool` on"
 
-    timeouts: list[int] = field(default_factory=list)  # the lines of the log that tell of one
+    timeouts: list[int] = field(default_factory=list)  # lines of the log with a timeout
     rates: list[tuple[float, float | None]] = field(default_factory=list)
     latencies_s: list[float] = field(default_factory=list)
 
@@ -370,7 +370,7 @@ class _Run(PerfRun):
         """Add latencies in ms; a TCP report has a second block for its connections."""
         for section, start in (("total", "latency"), ("connection", "connection_latency")):
             if section == "total" and not self.facts["received"]:
-                continue  # then they are printed as 0
+                continue  # in this case they are printed as 0
             for group, name in enumerate(("avg", "min", "max")):
                 self.observe(f"{start}_{name}", self.figure("Average Latency (s)", group, 1000, section), "ms")
             self.observe(f"{start}_stdev", self.figure("Latency StdDev (s)", 0, 1000, section), "ms")
@@ -398,7 +398,7 @@ class _Run(PerfRun):
             self.observe("interval_rate", rate, "queries/s", t_s=t_s)
 
     def _closed_loop(self) -> None:
-        """Note if fewer queries were sent than requested: the window, not -Q, set the pace."""
+        """Warn if fewer queries were sent than requested, because the window, not -Q, set the pace."""
         offered, sent, run_s = (self.facts[name] for name in ("offered_rate", "sent", "duration_s"))
         limit_s = self.option("l")
         sending_s = min(limit_s or run_s, run_s)  # a run ends with its last answer
@@ -408,7 +408,7 @@ class _Run(PerfRun):
             transport = self.details.get("transport", "udp")
             self.warnings.append(f"No query was sent: does the server accept connections of {transport} (-m) there?")
         elif offered and sending_s and sent / sending_s < offered * _KEEPS_UP:
-            fewer = f"{sent} queries in {sending_s:.6g} s are fewer than the {offered:.15g}/s asked for"
+            fewer = f"{sent} queries in {sending_s:.6g} s are fewer than the requested {offered:.15g}/s"
             self.warnings.append(f"{fewer}: the outstanding queries (-q) or the client held the load back.")
 
 

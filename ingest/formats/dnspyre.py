@@ -1,8 +1,8 @@
-"""The reader of dnspyre's output (Tantalor93/dnspyre 2.x and 3.x): its table and its --json.
+"""Reader of dnspyre's output (Tantalor93/dnspyre 2.x and 3.x): its table and its --json.
 
-It prints no version and no command; --json also leaves out target, transport and concurrency, and rounds latencies down
-to whole ms. Received counts answers of any code, dropped the rest. The achieved rate includes failed requests; it is 0
-if none was answered.
+It prints no version and no command; --json also omits target, transport and concurrency, and rounds latencies down to
+whole ms. Received counts answers of any code, dropped the rest. The achieved rate includes failed requests; it is 0 if
+none was answered.
 """
 
 import json
@@ -50,8 +50,8 @@ _JSON_LATENCIES: Final = {
 
 
 def _on_one_line(report: re.Match[str]) -> str:
-    said = json_object(report[0])
-    return json.dumps(said, separators=(",", ":")) + "\n" * report[0].count("\n") if said else report[0]
+    document = json_object(report[0])
+    return json.dumps(document, separators=(",", ":")) + "\n" * report[0].count("\n") if document else report[0]
 
 
 @dataclass
@@ -75,8 +75,8 @@ class _Run(TableRun):
         return (self.begun or self.over) if line.startswith('{"totalRequests":') else super().begins_with(line)
 
     def take(self, line: str) -> bool:
-        if (said := json_object(line)) is not None:
-            return self._take_json(said)
+        if (document := json_object(line)) is not None:
+            return self._take_json(document)
         return super().take(line)
 
     rules = (
@@ -84,15 +84,15 @@ class _Run(TableRun):
         *TableRun.rules,
     )
 
-    def _take_json(self, said: dict[str, Any]) -> bool:
-        report = Node(said)
-        rate = number(said.get("queriesPerSecond"))
-        if count(said.get("totalRequests")) is None or rate is None:
+    def _take_json(self, document: dict[str, Any]) -> bool:
+        report = Node(document)
+        rate = number(document.get("queriesPerSecond"))
+        if count(document.get("totalRequests")) is None or rate is None:
             return False
         self.finished = True
-        self.counters = _counters({ours: said.get(theirs) for theirs, ours in _JSON_COUNTERS.items()})
-        self.facts |= {"achieved_rate": rate, "duration_s": number(said.get("benchmarkDurationSeconds"))}
-        self.sections |= {ours: _counters(mapping(said.get(theirs))) for theirs, ours in _JSON_SECTIONS.items()}
+        self.counters = _counters({ours: document.get(theirs) for theirs, ours in _JSON_COUNTERS.items()})
+        self.facts |= {"achieved_rate": rate, "duration_s": number(document.get("benchmarkDurationSeconds"))}
+        self.sections |= {ours: _counters(mapping(document.get(theirs))) for theirs, ours in _JSON_SECTIONS.items()}
         for theirs, metric in _JSON_LATENCIES.items():
             if (value_ms := number(report.get(f"latencyStats.{theirs}"))) is not None:
                 self.timings_ms[metric] = value_ms
@@ -106,8 +106,8 @@ class _Run(TableRun):
         return sum(self.counters.get(name, 0) for name in ("success", "negative", "error"))
 
 
-def _counters(said: dict[str, Any]) -> dict[str, int]:
-    return {name[:100]: value for name, counted in said.items() if (value := count(counted)) is not None}
+def _counters(counts: dict[str, Any]) -> dict[str, int]:
+    return {name[:100]: value for name, counted in counts.items() if (value := count(counted)) is not None}
 
 
 sniff = marked(_MARK, *IN_JSON)

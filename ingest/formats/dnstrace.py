@@ -1,7 +1,7 @@
-"""The reader of dnstrace's output (redsift/dnstrace, dnstrace.go), whose table its fork dnspyre also prints.
+"""Reader of dnstrace's output (redsift/dnstrace, dnstrace.go), whose table its fork dnspyre also prints.
 
-Times are Go durations from a histogram with few digits: a minimum of 0s is its lowest bucket. Received counts answers
-of any code; the success codes count NOERROR only.
+Times are Go durations from a histogram with few digits, in which a minimum of 0s means the lowest bucket. Received
+counts answers of any code; the success codes count only NOERROR.
 """
 
 import re
@@ -47,10 +47,10 @@ _OF_DNSPYRE: Final = re.compile(line_starts(r"Using \d+ hostnames", "Total reque
 class TableRun(TextRun):
     """One process of dnstrace or dnspyre."""
 
-    last_timing: ClassVar[str]  # the last row of the timings; without it the table was cut
+    last_timing: ClassVar[str]  # the last row of the timings, without which the table is cut off
 
     counters: dict[str, int] = field(default_factory=dict)  # of the table, by our names
-    wanted: int | None = None  # the number of requests asked for
+    wanted: int | None = None  # the requested number of queries
     sections: dict[str, dict[str, int]] = field(default_factory=dict)  # rows of the lists below the table, by list name
     section: str = ""
     datapoints: int = 0
@@ -61,7 +61,7 @@ class TableRun(TextRun):
 
     @property
     def over(self) -> bool:
-        """Whether there is a table, usage or an error: what begins now is another process."""
+        """Whether there is a table, usage or an error already, so that whatever follows is another process."""
         return "requests" in self.counters or self.usage or bool(self.error)
 
     def begins_with(self, line: str) -> bool:
@@ -154,7 +154,7 @@ class TableRun(TextRun):
             self.facts["method"] = "; ".join([self.details["transport"], clients, *names])
         if self.wanted is not None:
             self.details["requests_wanted"] = self.wanted
-        # Without an answer there are no timings.
+        # Without any answer there are no timings.
         whole = self.wanted in {None, sent} and (received == 0 or self.last_timing in self.timings_ms)
         self.facts |= {"sent": sent, "received": received, "dropped": max(sent - received, 0)}
         self.details |= {name: self.counters[name] for name in _KEPT if self.counters.get(name)}

@@ -1,4 +1,4 @@
-"""The draft of a trial, which every reader fills in while it parses a file."""
+"""Draft of a trial, which every reader fills in while it parses a file."""
 
 import json
 from bisect import bisect_left
@@ -22,7 +22,7 @@ def remedy(tool: str, error: str) -> str:
 
 @dataclass(slots=True)
 class Tally:
-    """Lines of one kind: number of lines, the first few with line numbers, and the last line number."""
+    """Lines of one kind: their number, the first few with line numbers, and the last line number."""
 
     count: int = 0
     first: list[tuple[int, str]] = field(default_factory=list)
@@ -37,17 +37,17 @@ class Tally:
 
     @property
     def mentioned(self) -> str:
-        """The first line as the end of a sentence, or nothing."""
+        """First line as the end of a sentence; empty if there is none."""
         return "".join(f"; line {number}: {quote(text)}" for number, text in self.first[:1])
 
 
 @dataclass(slots=True)
 class Draft:
-    """The data of one trial so far; missing values are None."""
+    """Data of one trial so far; missing values are None."""
 
     line: int = 1  # first line of the trial in the file, 0 if not known yet
     facts: Row = field(default_factory=dict)  # columns of schema.TRIALS
-    details: Row = field(default_factory=dict)  # everything else that is reported
+    details: Row = field(default_factory=dict)  # everything else in the report
     observations: list[Observation] = field(default_factory=list)  # rows of schema.OBSERVATIONS
     warnings: list[str] = field(default_factory=list)  # notes for the user, one sentence each
 
@@ -56,7 +56,7 @@ class Draft:
     ) -> None:
         """Add a row of schema.OBSERVATIONS, unless the value is None or there are MAX_SERIES rows."""
         if value is not None and len(self.observations) < MAX_SERIES:
-            # Arrow does not convert integers beyond 2^53 to double.
+            # A float, as Arrow does not convert integers beyond 2^53 to double.
             self.observations.append(Observation(metric, label, t_s, float(value), unit))
 
     def observe_percentiles(self, buckets: Sequence[tuple[float | None, int]]) -> None:
@@ -68,7 +68,7 @@ class Draft:
         self.observe("latency_percentiles_of", within[-1], "responses")
 
     def report(self, *, completed: bool) -> Report:
-        """Return the report; `completed` says whether it is complete and the tool ended by itself."""
+        """Return the report; `completed` means that it is complete and the tool ended by itself."""
         details = json.dumps(self.details, sort_keys=True) if self.details else None
         if len(self.observations) == MAX_SERIES:
             self.warnings.append(f"Only the first {MAX_SERIES} observed values are kept.")

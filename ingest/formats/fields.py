@@ -1,4 +1,4 @@
-"""Outputs of tools in fields of JSON, YAML and CSV; the fields beside one name its set-up."""
+"""Outputs of tools in fields of JSON, YAML and CSV, whose neighbouring fields name the set-up."""
 
 import csv
 import io
@@ -25,9 +25,9 @@ STATES: Final = dict.fromkeys(("enabled", "on", "true", "yes"), "on") | dict.fro
     ("disabled", "false", "no", "off"), "off"
 )
 _FRACTION: Final = re.compile(r"[-+]?\d*\.\d+(?:e[-+]?\d+)?", re.IGNORECASE)
-_Token = tuple[str, str, int]  # key, value, fraction, open or close; its text; the place of a key
+_Token = tuple[str, str, int]  # kind (key, value, fraction, open or close), text, and the place of a key
 _ONE: Final = re.compile(STRING)
-_TASK: Final = re.compile(r"^TASK \[(.{1,200})\] \*{3,}\r?$", re.MULTILINE)  # of Ansible, above what it printed
+_TASK: Final = re.compile(r"^TASK \[(.{1,200})\] \*{3,}\r?$", re.MULTILINE)  # of Ansible, above a task's output
 _TOKEN: Final = re.compile(
     rf"({STRING})\s*:|({STRING}|(?<![\w.+-])(?:false|true|\d{{1,18}}(\.\d{{1,18}})?))(?=\s*[,}}\]])|[\[\]{{}}]"
 )
@@ -43,16 +43,16 @@ RATE: Final = re.compile(r"rate|load|offered|[clpqr]ps", re.IGNORECASE)
 _LONGEST: Final = 500  # characters of a value
 _NUMBER: Final = re.compile(r"\d{1,18}(?:\.\d{1,18})?%?")
 _SEVERAL: Final = 5  # objects
-_MOST_EVENTS: Final = 500_000  # of a YAML document; these take some seconds
-_MOST_KEPT: Final = 20  # values beside an output, levels of objects around it
+_MOST_EVENTS: Final = 500_000  # of a YAML document, which take some seconds
+_MOST_KEPT: Final = 20  # values beside an output, and levels of objects around it
 _SETTINGS: Final = re.compile(r"item|case|config|labels|meta|options|param\w*|scenario|set_?up|tags|test|vars")
 
 
 class Text(NamedTuple):
-    """A text found behind a prefix, or in a string of JSON: its first line in the file, notes on it, who wrote it.
+    """A text behind a prefix or in a JSON string: its first line in the file, notes, title and writer.
 
-    The title is what the JSON around it says of it, the writer is the program or host in the prefix. `printed_at` is
-    the time in the prefix of a report's first line, as `prefixes.printed_at` gives it.
+    The title consists of the values beside it in the JSON, the writer is the program or host in the prefix.
+    `printed_at` is the time in the prefix of a report's first line, from `prefixes.printed_at`.
     """
 
     line: int
@@ -93,7 +93,7 @@ def in_json(text: str) -> Iterator[Text]:
 
 
 def in_yaml(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the line before each block of YAML, its last line and its title; a damaged document has those before it."""
+    """Yield the line before each YAML block, its last line and its title, up to any damage in the document."""
     if not _YAML.search(text):
         return
     import yaml
@@ -101,10 +101,10 @@ def in_yaml(text: str) -> Iterator[tuple[int, int, str]]:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the second is slow
     tokens: list[_Token] = []
     blocks: dict[int, tuple[int, int]] = {}
-    keys: list[tuple[str, int] | None] = []  # of the mappings around, None before a key; a sequence has an empty one
+    keys: list[tuple[str, int] | None] = []  # of the enclosing mappings, None before a key; empty for a sequence
     with suppress(yaml.YAMLError):
         for event in islice(yaml.parse(text, loader), _MOST_EVENTS):
-            if len(keys) > _MOST_KEPT:  # the time is quadratic in the depth
+            if len(keys) > _MOST_KEPT:  # the time grows with the square of the depth
                 break
             begin, end = (mark.line if mark else 0 for mark in (event.start_mark, event.end_mark))
             if isinstance(event, yaml.CollectionEndEvent):
@@ -131,7 +131,7 @@ def in_yaml(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def in_csv(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the line before each row of CSV with an output of several lines, its last line and its title."""
+    """Yield, for each CSV row with an output of several lines, the line before it, its last line and its title."""
     rows = csv.reader(io.StringIO(text, newline=""))
     tokens, blocks = list[_Token](), list[tuple[int, int]]()
     with suppress(csv.Error):
@@ -156,17 +156,17 @@ def _value(text: str) -> _Token:
 
 
 def _titles(tokens: Iterable[_Token]) -> dict[int, str]:
-    """Return the title of each output, by its place.
+    """Return the title of each output by its place.
 
-    It is what its object says beside it, below those keys of the objects around it that not all have; but no fraction,
-    unless it is a version, and no number that was measured.
+    It has the values beside the output in its object, and the keys of the objects around it unless all outputs share
+    these; but no fractions except versions, and no measured numbers.
     """
     found = _outputs(tokens)
     shared = set[str].intersection(*(set(names) for names, _ in found.values())) if found else set[str]()
     values = defaultdict[str, list[str]](list)
-    for key, value in chain(*{id(said): said for _, said in found.values()}.values()):  # an object may have several
+    for key, value in chain(*{id(pairs): pairs for _, pairs in found.values()}.values()):  # an object may have several
         values[key].append(value)
-    # A setting is the same for the trials of a ramp, or is raised step by step; a repetition is not above their number.
+    # A setting is the same for all trials of a ramp, or rises step by step; a repetition does not exceed their number.
     measured = set()
     for key, each in values.items():
         if key and not RATE.search(key) and len(each) >= _SEVERAL and all(map(_NUMBER.fullmatch, each)):
@@ -174,11 +174,11 @@ def _titles(tokens: Iterable[_Token]) -> dict[int, str]:
             if 2 * len({*numbers}) > len(numbers) < max(numbers) and numbers != sorted(numbers):
                 measured.add(key)
     titles = {}
-    for place, (names, said) in found.items():
-        kept = [(key, value) for key, value in said if key not in measured][:_MOST_KEPT]
+    for place, (names, pairs) in found.items():
+        kept = [(key, value) for key, value in pairs if key not in measured][:_MOST_KEPT]
         numbered = [("rate" if key.endswith("_rate") else key, value) for key, value in kept]
         words = []
-        for key, value in numbered:  # `n=3`, `mt-off` of `"mt": false`, nothing of other false or true
+        for key, value in numbered:  # `n=3`; `mt-off` for `"mt": false`; nothing for other booleans
             state = STATES.get(value.lower())
             if key and value.isdecimal():
                 words.append(f"{key}={value}")
@@ -191,7 +191,7 @@ def _titles(tokens: Iterable[_Token]) -> dict[int, str]:
 
 
 def _outputs(tokens: Iterable[_Token]) -> dict[int, tuple[list[str], list[tuple[str, str]]]]:
-    """Return the keys of the objects around each output, and the keys and values of its own object, by its place."""
+    """Return, by an output's place, the keys of the objects around it, and the keys and values of its own object."""
     key, around, found = "", [("", list[tuple[str, str]]())], {}
     for kind, value, place in tokens:
         if kind == "key":

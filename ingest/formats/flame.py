@@ -1,7 +1,7 @@
-"""The reader of flame's output (DNS-OARC flamethrower, flame(1)): its text and its JSON Lines (-o), of one run id.
+"""Reader of flame's output (DNS-OARC flamethrower, flame(1)): its text and its JSON Lines (-o), of one run id.
 
-The printed average rates are too low if the first period is shorter than a second: the achieved rate is replies divided
-by time. A reply after the time-out counts as received and as timed out. The period averages are means of the
+The achieved rate is replies divided by time, as the printed average rates are too low if the first period is shorter
+than a second. A reply after the time-out counts as received and as timed out. The averages of a period are means of the
 generators' means.
 """
 
@@ -32,7 +32,7 @@ IN_JSON = (
 _BINDING: Final = r"binding to [\d.:a-f]+[ \t]*(?=[\r\n]|\Z)"
 LINES: Final = re.compile(f"{_MARK.pattern}|{line_starts(_BINDING, '--class: ')}")
 CLUES: Final = IN_JSON
-# Key of the text -> key of the JSON, which is used here; unit to strip.
+# Key in the text -> key in the JSON, which is used here, and the unit to strip.
 _SUMMARY: Final = {
     "run id": ("run_id", ""),
     "run start": ("start_timestamp", ""),
@@ -58,7 +58,7 @@ _DETAILS: Final = {
     "total_tcp_connections": "tcp_connections",
 }
 _ESSENTIAL: Final = ("total_s_count", "total_r_count", "total_timeouts")
-# Defaults of udp, and of the others: generators, queries at a time, delay in ms (flame(1)).
+# Defaults for udp and for other transports: generators, queries at a time, delay in ms (flame(1)).
 _DEFAULTS: Final = {True: ("10", "10", "1"), False: ("30", "100", "1000")}
 _ARGUMENT: Final = r"(?:--?[\w-]+|GENOPTS|TARGET): .*"
 
@@ -74,7 +74,7 @@ class _Run(TextRun):
     codes: dict[str, int | None] = field(default_factory=dict)
     flaming: bool = False
     final: bool = False
-    replies: int = 0  # of all periods
+    replies: int = 0  # in all periods
     _before: tuple[int, int] = (0, 0)  # sent and received up to the last sum
     _while_sending: tuple[float, int] | None = None  # end of sending, and number of replies until then
 
@@ -87,8 +87,8 @@ class _Run(TextRun):
         return finished and line.startswith("--") and bool(re.fullmatch(_ARGUMENT, line))
 
     def take(self, line: str) -> bool:
-        if (said := json_object(line)) is not None:
-            return self._take_json(said)
+        if (document := json_object(line)) is not None:
+            return self._take_json(document)
         return super().take(line) or (not self.usage and self._take_summary(line))
 
     def _flame(self, target: str, port: str, *load: str) -> None:
@@ -115,7 +115,7 @@ class _Run(TextRun):
         self.observe("interval_sent", sent, "queries", t_s=at)
         self.observe("interval_received", received, "responses", t_s=at)
         self.observe("in_flight", count(in_flight), "queries", t_s=at)
-        # After the end of sending flame computes no average and prints 0.
+        # Once it has stopped sending, flame computes no average and prints 0.
         self.observe("latency_avg", number(average_ms) or None, "ms", t_s=at)
         self.observe("interval_timeouts", count(timeouts), "queries", t_s=at)
 
@@ -155,29 +155,29 @@ class _Run(TextRun):
         self.final |= name == "total_net_errors"
         return True
 
-    def _take_json(self, said: dict[str, Any]) -> bool:
-        if isinstance(said.get("cmdline"), str) and "run_id" in said:
+    def _take_json(self, document: dict[str, Any]) -> bool:
+        if isinstance(document.get("cmdline"), str) and "run_id" in document:
             self.flaming = True
-            self.facts |= {"command": said["cmdline"], "tool_version": words(said.get("version"), 100)}
-            self.totals |= {"run_id": said["run_id"], "start_timestamp": said.get("start_timestamp")}
-            self._options(said["cmdline"])
+            self.facts |= {"command": document["cmdline"], "tool_version": words(document.get("version"), 100)}
+            self.totals |= {"run_id": document["run_id"], "start_timestamp": document.get("start_timestamp")}
+            self._options(document["cmdline"])
             return True
-        if "trafgen_id" in said and "period_number" in said:
-            return True  # of one generator; the sum follows
-        if any(count(said.get(name)) is None for name in _ESSENTIAL):
+        if "trafgen_id" in document and "period_number" in document:
+            return True  # for one generator; the sum follows
+        if any(count(document.get(name)) is None for name in _ESSENTIAL):
             return False
-        # The sum over all generators is written for each period, and at the end.
-        self.totals |= {name: value for name, value in said.items() if name != "total_responses"}
-        self.codes = {str(name)[:100]: count(value) for name, value in mapping(said.get("total_responses")).items()}
-        sent, received = count(said["total_s_count"]) or 0, count(said["total_r_count"]) or 0
+        # The sum over all generators follows each period, and the end.
+        self.totals |= {name: value for name, value in document.items() if name != "total_responses"}
+        self.codes = {str(name)[:100]: count(value) for name, value in mapping(document.get("total_responses")).items()}
+        sent, received = count(document["total_s_count"]) or 0, count(document["total_r_count"]) or 0
         more_sent, more_received = sent - self._before[0], received - self._before[1]
         self._before = sent, received
-        average = said.get("period_response_avg_ms")
+        average = document.get("period_response_avg_ms")
         # The last sum has an average of 0; any other has null if there were no replies.
         self.final = average == 0
         if more_sent or more_received or not self.final:
-            others = (average, said.get("period_in_flight"), said.get("period_timeouts"))
-            self._period(said.get("runtime_s"), more_sent, more_received, *others)
+            others = (average, document.get("period_in_flight"), document.get("period_timeouts"))
+            self._period(document.get("runtime_s"), more_sent, more_received, *others)
         return True
 
     def _options(self, command: str) -> None:
@@ -204,9 +204,9 @@ class _Run(TextRun):
         sent, received, timeouts = (figures[name] or 0 for name in _ESSENTIAL)
         run_s = number(self.totals.get("runtime_s"))
         if run_s is None or run_s < 0:
-            self.doubts.append("The runtime is no time: its line is damaged.")
+            self.doubts.append("The runtime is not a time: its line is damaged.")
             run_s = None
-        times = [(run_s, received)]  # of the whole run, or of sending if the final wait brought few
+        times = [(run_s, received)]  # of the whole run, or of sending if few replies came in the final wait
         if self._while_sending and self.replies == received:
             times.append(self._while_sending)
         self.facts |= {
@@ -230,7 +230,7 @@ class _Run(TextRun):
         return self.report(completed=self._judge(sent, received, timeouts))
 
     def _judge(self, sent: int, received: int, timeouts: int) -> bool:
-        """Note inconsistent figures; return whether the report is complete."""
+        """Record inconsistent figures; return whether the report is complete."""
         if self.replies not in {0, received}:
             self.doubts.append(f"{received} replies came in, its periods count {self.replies}: a line is damaged.")
         answered = sum(value or 0 for value in self.codes.values())

@@ -1,7 +1,7 @@
-"""The reader of Ixia IxLoad's HTTP_Client.csv: captions after some lines of text, and one line below the samples.
+"""Reader of Ixia IxLoad's HTTP_Client.csv: captions after some lines of text, and one line below the samples.
 
-The achieved rate is the mean total throughput (Mbit/s, of HTTP) of the steady samples; times are ms. The desired load
-is not in the file.
+The achieved rate is the mean total HTTP throughput (Mbit/s) of the steady samples; times are ms. The file lacks the
+desired load.
 """
 
 from typing import Final

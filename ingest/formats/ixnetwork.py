@@ -1,8 +1,8 @@
-"""The reader of Ixia IxNetwork's QuickTest results: AggregateResults.csv, a row per trial, and iteration.csv.
+"""Reader of Ixia IxNetwork's QuickTest results: AggregateResults.csv, a row per trial, and iteration.csv.
 
 iteration.csv has a row per flow: the rows of one trial, frame size and iteration are one trial here. Captions begin
-with `Agg` in some versions. Latencies are nanoseconds, even if the caption says `(n)`. Rates are frames/s of all flows;
-the sending rate is given as a share of the line rate only, and derived from the receiving rate, given in both units.
+with `Agg` in some versions. Latencies are nanoseconds, even if the caption has `(n)`. Rates are frames/s of all flows.
+The sending rate, printed only as a share of the line rate, follows from the receiving rate, printed in both units.
 """
 
 import math

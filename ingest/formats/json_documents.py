@@ -14,14 +14,14 @@ from dropline.ingest.formats.text import Part, in_head, instant, items, mapping,
 from dropline.ingest.formats.throughput import Fields, Trial, accounted, concluded
 
 _MAX_FAULTS: Final = 100
-_MAX_VALUES: Final = 3_000_000  # a value of two or three bytes may need 200 of memory
+_MAX_VALUES: Final = 3_000_000  # a value of two or three bytes may take 200 bytes of memory
 _NEXT: Final = re.compile(r"\s*(?=[\[{])")
 _ONLY: Final = "keep only the JSON of the tool in the file"
 _DOCUMENT: Final = re.compile(r"^(?=[\[{])", re.MULTILINE)
 
 
 def documents(data: bytes) -> Iterator[tuple[int, Node] | Reject]:
-    """Yield (line, value) of each JSON document of a text: one, JSON lines, or several appended.
+    """Yield (line, value) of each JSON document of a text, which may be one, JSON lines, or several appended.
 
     Invalid text is one reject, and parsing continues at the next line on which a document begins.
     """
@@ -43,7 +43,7 @@ def documents(data: bytes) -> Iterator[tuple[int, Node] | Reject]:
             why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
             yield Reject(line, f"damaged JSON: {why}", "copy the whole file again; it may be cut off")
             following = _DOCUMENT.search(text, begin + 1)
-            # Otherwise a hostile text would be decoded to its end from each of its lines.
+            # Otherwise a hostile text would be decoded from each of its lines to its end.
             if not following or faults == _MAX_FAULTS:
                 return
             end = following.start()
@@ -62,13 +62,13 @@ def in_documents(text: bytes, read: Callable[[int, Node], Iterable[Part | Reject
 
 
 class Node(Fields):
-    """A value of a JSON document; names are paths from it, such as `stats.overall`. What is not there is empty."""
+    """A value of a JSON document; names are paths within it, such as `stats.overall`. Missing values are empty."""
 
     def __init__(self, value: object) -> None:
         self.value = value
 
     def get(self, *names: str, unit: str | None = None) -> Any:
-        """Return the first value of these paths that is not empty."""
+        """Return the first non-empty value at these paths."""
         for path in names:
             value = self.value
             for name in path.split(".") if "." in path else (path,):
@@ -78,19 +78,19 @@ class Node(Fields):
         return None
 
     def of(self, path: str) -> Node:
-        """Return the value of a path."""
+        """Return the value at a path."""
         return Node(self.get(path))
 
     def members(self, path: str = "") -> dict[str, Node]:
-        """Return the values of an object by name, none of anything else."""
+        """Return the values of an object by name; empty for anything else."""
         return {str(name): Node(value) for name, value in mapping(self.get(path) if path else self.value).items()}
 
     def items(self, path: str = "") -> list[Node]:
-        """Return the items of a list, none of anything else."""
+        """Return the items of a list; empty for anything else."""
         return [Node(item) for item in items(self.get(path) if path else self.value)]
 
     def values(self, path: str) -> list[Any]:
-        """Return the items of a list as they are, none of anything else."""
+        """Return the items of a list unwrapped; empty for anything else."""
         return items(self.get(path))
 
     def instant(self, *names: str) -> datetime | None:
@@ -99,11 +99,11 @@ class Node(Fields):
 
 
 def has_strings(*strings: str) -> Sniff:
-    """Return a reader's `sniff`: whether a file begins like JSON and has a string for each of these patterns."""
+    """Return a reader's `sniff`: whether a file begins like JSON and has strings that match these patterns."""
     marks = [re.compile(rf'"(?:{string})"') for string in strings]
     return in_head(lambda text: text.lstrip()[:1] in {"{", "["} and all(mark.search(text) for mark in marks))
 
 
 def of_documents(trials: Callable[[int, Node], Iterable[Trial | Reject]], expected: str) -> Parse:
-    """Return a reader's `parse`: what `trials` finds in each JSON document, given its line."""
+    """Return a reader's `parse`: the results of `trials` for each JSON document, given its line."""
     return accounted(partial(in_documents, read=lambda line, root: map(concluded, trials(line, root))), expected)

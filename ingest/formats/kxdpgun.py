@@ -1,8 +1,9 @@
-"""The reader of kxdpgun's output (Knot DNS, kxdpgun(8); src/utils/kxdpgun/main.c), from 3.1 on.
+"""Reader of kxdpgun's output (Knot DNS, kxdpgun(8); src/utils/kxdpgun/main.c), from 3.1 on.
 
-Up to Knot 3.3 all figures are whole numbers: a duration of `3 s` is at least that long. From 3.4 on, totals follow
-`cumulative metrics:`, after those of each period (`-S`); 3.5 separates thousands. The approximate rate is known only
-from a command before the output. The achieved rate is the reply rate; over TCP and QUIC, connections count as queries.
+Up to Knot 3.3 all figures are whole numbers, and a duration of `3 s` is at least that long. From 3.4 on, totals follow
+`cumulative metrics:`, after those of each period (`-S`); 3.5 separates thousands. The offered rate, which is
+approximate, is only in a command before the output. The achieved rate is the reply rate; over TCP and QUIC,
+connections count as queries.
 """
 
 import re
@@ -41,7 +42,7 @@ class _Run(TextRun):
     duration_s: float | None = None
     threads: int = 0
     thread_sums: tuple[int, ...] = (0, 0, 0)  # sent, lost, errors
-    period: dict[str, int | None] | None = None  # the totals of the current period
+    period: dict[str, int | None] | None = None  # totals of the current period
 
     def begins_with(self, line: str) -> bool:
         finished = bool(self.threads) and self.duration_s is not None
@@ -71,7 +72,7 @@ class _Run(TextRun):
             self.period["queries" if name in _SENT else name] = count(counted)
             return
         if name in _SENT:
-            # A SIGUSR1 prints intermediate totals; only the last ones count.
+            # On SIGUSR1 it prints intermediate totals; only the last ones count.
             self.totals, self.codes, self.sizes, self.duration_s = {}, {}, {}, None
             if (sent_pct := number(share)) is not None:
                 self.details["sent_of_asked_pct"] = sent_pct

@@ -1,8 +1,8 @@
-"""The reader of NFVbench's results (OPNFV): its JSON, parts of it, and the records sent to fluentd.
+"""Reader of NFVbench's results (OPNFV): its JSON, parts of it, and its records for fluentd.
 
 Each search and each single run is a trial. Rates are frames/s of both directions, computed from packets and duration,
-as `stats.overall` halves `pkt_rate`; bit/s are of layer 1. Latencies (us) become observations in ms. An `ndr` accepts
-the drop rate of its configuration (0.001 % by default).
+as `stats.overall` halves `pkt_rate`; bit/s refer to layer 1. Latencies (us) become observations in ms. An `ndr` accepts
+the configured drop rate (by default 0.001 %).
 """
 
 import re
@@ -30,7 +30,7 @@ _SERIES: Final = (
 
 
 def _trials(line: int, root: Node) -> Trials:
-    """Yield the trials of every part of a result; a complete one nests them under chains and frame sizes."""
+    """Yield the trials of every part of a result, which a complete result nests under chains and frame sizes."""
     found = False
     pending: deque[tuple[Node, str | None]] = deque([(root, None)])
     while pending:
@@ -95,14 +95,14 @@ def _overall(trial: Trial, overall: Node) -> None:
     if facts["received"] is not None and facts["duration_s"]:
         facts["achieved_rate"] = facts["received"] / facts["duration_s"]
     elif (rate := overall.number("rx.pkt_rate")) is not None:
-        facts["achieved_rate"] = facts["achieved_rate"] or rate * 2  # it is halved there
+        facts["achieved_rate"] = facts["achieved_rate"] or rate * 2  # as it is halved there
     trial.details["loss_observed_pct"] = overall.number("drop_rate_percent", "drop_percentage")
     trial.details |= {"direction_scope": "sum_both", "load_layer": "L1"}
     trial.latency(overall, "us", names="rx.{0}_delay_usec {0}_delay_usec")
 
 
 def _record(line: int, record: Node) -> Trial:
-    """Return the trial of a fluentd record: of a single run, or of a search."""
+    """Return the trial of a fluentd record, from a single run or a search."""
     search = record.words("type") if "rate_pps" in record.members() else None
     trial = Trial("NFVbench", line, search or "single run")
     trial.facts["duration_s"] = record.number("chain_analysis_duration")
@@ -120,8 +120,8 @@ def _record(line: int, record: Node) -> Trial:
         trial.details["direction_scope"] = "one_way"
     trial.follow(record, _SERIES)
     for key in ("service_chain", "flow_count", "profile", "vSwitch", "Encapsulation", "user_label", "@timestamp"):
-        if (said := record.words(key)) is not None:
-            trial.details[key.strip("@").lower()] = said
+        if (text := record.words(key)) is not None:
+            trial.details[key.strip("@").lower()] = text
     return trial
 
 

@@ -1,6 +1,6 @@
-"""The reader of perfdhcp's output, from Kea 1.4 to 3.x.
+"""Reader of perfdhcp's output, from Kea 1.4 to 3.x.
 
-Only its source defines what perfdhcp prints (isc-projects/kea, src/bin/perfdhcp: test_control.cc, stats_mgr.h,
+The only reference for its output is the source (isc-projects/kea, src/bin/perfdhcp: test_control.cc, stats_mgr.h,
 avalanche_scen.cc); perfdhcp(8) describes the options.
 """
 
@@ -43,7 +43,7 @@ CLUES: Final = (
     *("; received: ", " packets: ", "VERSION: "),
 )
 _NEARLY_ALL: Final = 0.98
-_PRINTED_S: Final = 0.01  # how exactly a rate of six digits tells the time
+_PRINTED_S: Final = 0.01  # precision of a time derived from a rate of six digits
 _SUMS: Final = {"sent": "sent", "received": "received", "dropped": "drops"}
 _OF_A_HEADER: Final = frozenset({"method", "protocol", "wait_s", "scenario"})
 
@@ -55,16 +55,16 @@ def parse(data: bytes, line: int = 1) -> Iterator[Report | Reject]:
 
 
 def explain(data: bytes, line: int = 1) -> Iterator[tuple[int, str, str]]:
-    """Yield (number, text, interpretation) of every line that is not blank, and of text glued to one."""
+    """Yield (number, text, interpretation) of every non-blank line, and of text glued to one."""
     text, _ = unpack(data)
-    for number, said, kind, trial in _walk(text, Process(), line):
+    for number, content, kind, trial in _walk(text, Process(), line):
         if kind:
             exchange = trial.exchange() if kind.words in _OF_EXCHANGE else None
-            yield number, said, f"{kind.words} of {exchange}" if exchange else kind.words
+            yield number, content, f"{kind.words} of {exchange}" if exchange else kind.words
         elif trial.error and number == trial.error_line + 1:
-            yield number, said, "goes on with the error"
+            yield number, content, "goes on with the error"
         else:
-            yield number, said, "usage text" if trial.stage is Stage.USAGE else "not understood"
+            yield number, content, "usage text" if trial.stage is Stage.USAGE else "not understood"
 
 
 def _parts(text: bytes, first: int) -> Iterator[Report | Reject]:
@@ -77,26 +77,26 @@ def _parts(text: bytes, first: int) -> Iterator[Report | Reject]:
 
 
 def _walk(text: bytes, trial: Process, first: int) -> Iterator[tuple[int, str, Line | None, Process]]:
-    """Yield number and text of every line, its kind (None: not valid there), and the trial it was added to."""
-    for number, said in _lines(text, first):
-        key, colon, payload = said.partition(": ")
+    """Yield number and text of every line, its kind (None if invalid there), and the trial that it was added to."""
+    for number, content in _lines(text, first):
+        key, colon, payload = content.partition(": ")
         line = KEYS.get(key) if colon else None
         if line is None:
-            line, payload = recognise(said, in_leases=bool(trial.leases))
+            line, payload = recognise(content, in_leases=bool(trial.leases))
         if line and line.stage and trial.is_over(line.stage, payload):
             trial = Process(version=trial.next_version)
         trial.here = number
-        yield number, said, line if trial.take(line, payload, said) else None, trial
+        yield number, content, line if trial.take(line, payload, content) else None, trial
 
 
 def _lines(text: bytes, first: int = 1) -> Iterator[tuple[int, str]]:
-    """Yield (number, line) of all lines that are not blank; text glued to other text is split off."""
+    """Yield (number, line) of all non-blank lines; text glued to other text is split off."""
     start = START.encode()
     begun = text.startswith(start) + text.count(b"\n" + start)
     glued = text.count(start) > begun or any(mark in text for mark in (b"^C", b"Failed to receive", b"\x1b"))
     for number, line, ended in lines(text, first):
         if not ended and _may_be_cut(line):
-            line += " (the file ends here)"  # so that nothing takes it for a value
+            line += " (the file ends here)"  # so that no rule matches the cut-off line
         if not glued:
             yield number, line
             continue
@@ -108,7 +108,7 @@ def _lines(text: bytes, first: int = 1) -> Iterator[tuple[int, str]]:
             yield number, "^C"
             line = line.lstrip("^C")
         if line.startswith(_FAILED):
-            # stderr is not buffered: a line of stdout may come between parts of this one.
+            # stderr is unbuffered: a line of stdout may come between parts of this one.
             yield number, line
             line = line.removeprefix(_FAILED)
             _, message, behind = line.partition("is expected.")
@@ -129,11 +129,11 @@ def _conclude(trial: Process) -> Report | Reject:
 
 
 class _Ended:
-    """A process that has printed the statistics of its first exchange at least."""
+    """A process that has printed at least the statistics of its first exchange."""
 
     def __init__(self, trial: Process) -> None:
         self.trial, self.rows = trial, trial.exchanges
-        self.options = parse_options(trial.arguments) if trial.arguments else None  # as `-x a` decodes them
+        self.options = parse_options(trial.arguments) if trial.arguments else None  # as decoded by `-x a`
         if trial.command is not None:
             self.options = parse_command(trial.command)
         self.gave_up = self.options is not None and self._gave_up(self.options)
@@ -145,7 +145,7 @@ class _Ended:
         trial, faults = self.trial, self._faults()
         found = tuple(row["exchange"] for row in self.rows)
         every = EXCHANGES[PLACES[found[0]][0]]
-        columns = (found, self.options.exchanges if self.options else (), every[:2], every)  # of interim lines, perhaps
+        columns = (found, self.options.exchanges if self.options else (), every[:2], every)  # candidates
         slots = next((names for names in columns if len(names) == trial.width), ())
         if trial.width and not slots:
             faults.append("The interim lines are left out: it is not known which exchanges they count.")
@@ -172,7 +172,7 @@ class _Ended:
             faults.append(f"Report cut off? Expected {', '.join(options.exchanges)}, found {', '.join(found)}.")
         elif not options and (len(found) < expected or trial.width not in {0, len(found)}):
             faults.append(f"Report cut off? Expected {expected} exchanges, found {', '.join(found)}.")
-        answered = self.rows[:2][-1]["received"]  # the basis of perfdhcp's rate
+        answered = self.rows[:2][-1]["received"]  # on which perfdhcp's rate is based
         if trial.rate is not None and trial.rate <= 0 < answered:
             faults.append(f"A rate of {trial.rate:.15g} contradicts {answered} exchanges.")
         if options and options.offered_rate and trial.expected_rate:
@@ -182,7 +182,7 @@ class _Ended:
         if options and self.gave_up and not self._is_loss_known(options):
             faults.append(
                 f"-D {' and '.join(options.most_drops)} also counts requests under way, and ended the trial before "
-                "any answer was late: its loss says nothing. Raise -D, or leave it out."
+                "any answer was late: its loss means nothing. Raise -D, or leave it out."
             )
         if trial.is_avalanche and not trial.provisioned:
             faults.append("Report cut off: the summary of the avalanche is missing.")
@@ -203,12 +203,12 @@ class _Ended:
             "malformed": trial.malformed,
         }
         if options:
-            said = options.facts() | {"scenario": trial.scenario or options.scenario}
-            said["offered_rate"] = options.offered_rate or trial.expected_rate
+            known = options.facts() | {"scenario": trial.scenario or options.scenario}
+            known["offered_rate"] = options.offered_rate or trial.expected_rate
             if trial.command is None:  # `-x a` decodes only some of the options
-                said = {name: value for name, value in said.items() if name not in _OF_A_HEADER}
-            facts |= said
-            if self.gave_up:  # then its rate tells the time, unless that includes a wait
+                known = {name: value for name, value in known.items() if name not in _OF_A_HEADER}
+            facts |= known
+            if self.gave_up:  # the rate shows the duration, unless that includes a wait
                 is_needed = options.wait_s and self._is_loss_known(options)
                 facts["duration_s"] = self._sent_for_s(options) if is_needed else None
         if trial.is_avalanche:
@@ -216,30 +216,30 @@ class _Ended:
         return facts
 
     def _gave_up(self, options: Options) -> bool:
-        """Return whether -D ended the trial early: it ran for less than its period and the wait, which overlap then."""
+        """Return whether -D ended the trial early: it ran for less than its period and the wait, which then overlap."""
         planned = (options.offered_rate or 0) * (options.duration_s or math.inf)
         if not options.most_drops or self.rows[0]["sent"] >= _NEARLY_ALL * planned:
             return False
         planned_s = options.duration_s and options.duration_s + options.wait_s
         if self.trial.rate and planned_s and self._ran_s() >= planned_s - _PRINTED_S:
             return False
-        # what is answered while it waits is no drop any more
+        # requests answered during the wait no longer count as drops
         return self._has_drops() or bool(options.duration_s and options.wait_s)
 
     def _has_drops(self) -> bool:
         return any(row["drops"] for row in self.rows)
 
     def _is_loss_known(self, options: Options) -> bool:
-        """Return whether a trial that -D ended lost something after the drop time, rather than under way."""
+        """Return whether a trial ended by -D has losses after the drop time, not only requests under way."""
         waited_s = self._sent_for_s(options) + options.wait_s
         return self._has_drops() and waited_s >= (options.drop_times_s[0] or 0)
 
     def _sent_for_s(self, options: Options) -> float:
-        """Return how long a trial sent that -D ended: perfdhcp sends its rate x the period - 1."""
+        """Return how long a trial ended by -D sent: perfdhcp sends its rate x the period - 1."""
         return float((self.rows[0]["sent"] + 1) / options.offered_rate) if options.offered_rate else self._ran_s()
 
     def _ran_s(self) -> float:
-        """Return how long a trial ran, waiting included: the basis of its rate."""
+        """Return how long a trial ran, including waits, on which its rate is based."""
         return float(self.rows[:2][-1]["received"] / (self.trial.rate or math.inf))
 
     def _notes(self) -> Iterator[str]:
@@ -266,11 +266,11 @@ class _Ended:
             name, printed = row["exchange"], row["drop_ratio_printed"]
             if printed is not None and row["drop_ratio"] is None:
                 yield f"The drops ratio of {name} is {printed}, not a number: {row['sent']} sent."
-            if row["min_delay_ms"] is None and name != "RELEASE":  # which has no answer
+            if row["min_delay_ms"] is None and name != "RELEASE":  # a RELEASE has no answer
                 yield f"{name} has no delays (min delay inf or n/a): no answer was received."
 
     def _strange_lines(self) -> Iterator[str]:
-        """Note the lines that were not understood; a wrapped command may print anything."""
+        """Yield notes on lines that were not understood; a wrapped command may print anything."""
         strange = self.trial.strange
         if self.options and self.options.wrapped:
             return

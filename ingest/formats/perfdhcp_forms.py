@@ -1,9 +1,8 @@
-"""Usual perfdhcp reports by columns: texts that differ only in their digits are parsed together.
+"""Columnar parsing of usual perfdhcp reports: texts that differ only in digits are parsed together.
 
-Usual is one process, complete, without `-x`. A skeleton is a text with one `0` for each run of digits. Reports with
-equal skeletons have a form in common: the patterns here are matched once, against the skeleton, and the numbers of all
-reports become one matrix. A report that deserves a remark is left to `perfdhcp.parse`, which tells the same of all
-others.
+A usual report is of one process, complete, without `-x`. A skeleton is a text with one `0` for each run of digits.
+Reports with the same skeleton have the same form: the patterns are matched once, against the skeleton, and the numbers
+of all reports become one matrix. Reports that need a remark go to `perfdhcp.parse`, whose results for others are equal.
 """
 
 from __future__ import annotations
@@ -61,31 +60,31 @@ FACTS: Final = ("command", "offered_rate", "achieved_rate", "sent", "received", 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Figures:
-    """The figures of n reports of one form, with E exchanges and L interim lines."""
+    """Figures of n reports of one form, with E exchanges and L interim lines."""
 
-    usual: list[bool]  # whether a report deserves no remark; the other attributes are valid only for those
+    usual: list[bool]  # whether a report needs no remark; the other attributes are valid only for those
     facts: list[tuple[Any, ...]]  # the values of FACTS of each report
-    # The other columns of schema.TRIALS of each report; equal ones are one object.
+    # The other columns of schema.TRIALS of each report; equal ones share an object.
     settings: list[tuple[tuple[str, Any], ...]]
     report_s: list[float | None]  # the nominal seconds between two interim lines of each report
     exchanges: dict[str, pa.Array]  # columns of schema.EXCHANGES -> n * E values, report by report
     interims: NDArray[np.int64]  # the cumulative counters INTERIM, of shape (kinds, n, L, E)
 
     def row(self, number: int) -> Row:
-        """Return the facts of one report, as `perfdhcp.parse` tells them."""
+        """Return the facts of a report, equal to those of `perfdhcp.parse`."""
         own = zip(FACTS, self.facts[number], strict=True)
         return {"tool": "perfdhcp", "tool_version": None, **dict(self.settings[number]), **dict(own)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Form:
-    """Where the numbers are in all reports with one skeleton, as indices among all of a report's numbers."""
+    """Positions of the figures in reports with one skeleton, as indices among all numbers of a report."""
 
     exchanges: tuple[str, ...]  # their names, E in order
-    positions: tuple[int, ...]  # of the exchanges in the protocol
-    rate: int  # of the achieved rate
-    malformed: int  # of the malformed packets
-    expected: int | None  # of the offered rate, if printed
+    positions: tuple[int, ...]  # positions of the exchanges in the protocol
+    rate: int  # index of the achieved rate
+    malformed: int  # index of the number of malformed packets
+    expected: int | None  # index of the offered rate, if printed
     figures: NDArray[np.int64]  # of the exchanges' figures, in the order of _FIGURES; shape (figures, E)
     interims: NDArray[np.int64]  # of the interim lines' counters; shape (kinds, L, E)
 
@@ -131,7 +130,7 @@ class Form:
         )
 
     def _expects(self, command: _Command, offered: float | None) -> bool:
-        """Return whether a command line leads to such a report and offered rate, with nothing to remark on."""
+        """Return whether a command line produces such a report and offered rate, without need for a remark."""
         options = command.options
         if offered and options.offered_rate not in {None, offered}:
             return False
@@ -141,14 +140,14 @@ class Form:
 
 
 class _Command(NamedTuple):
-    """A command line, its options, and the columns of schema.TRIALS that it determines, but FACTS."""
+    """A command line, its options, and the columns of schema.TRIALS other than FACTS that it determines."""
 
     command: str
     options: Options
     facts: tuple[tuple[str, Any], ...]
 
 
-@lru_cache(maxsize=4096)  # the repetitions of a ramp have the same
+@lru_cache(maxsize=4096)  # the repetitions of a ramp have the same commands
 def _command(command: bytes) -> _Command:
     text = command.decode()
     options = parse_command(text)
@@ -157,11 +156,11 @@ def _command(command: bytes) -> _Command:
 
 
 def _numbers(texts: Sequence[bytes]) -> pa.Array:
-    """Return all numbers of some texts, one after the other, each as it is printed."""
+    """Return all numbers of these texts in order, each as printed."""
     text = b" ".join((b"", *texts)).translate(_NUMBERS)
     blank = np.frombuffer(text, np.uint8) == ord(" ")
     begins = np.flatnonzero(blank[:-1] & ~blank[1:]) + 1
-    offsets = np.append(begins, len(text)).astype(np.int32)  # each with the blanks behind it
+    offsets = np.append(begins, len(text)).astype(np.int32)  # each number includes the blanks after it
     return pc.ascii_trim_whitespace(pa.StringArray.from_buffers(len(begins), pa.py_buffer(offsets), pa.py_buffer(text)))
 
 
@@ -178,7 +177,7 @@ def forms(texts: Sequence[bytes]) -> list[Form | None]:
 
 @lru_cache(maxsize=256)
 def _form(skeleton: bytes) -> Form | None:
-    """Return the form of all reports with this skeleton; None if they are not usual ones."""
+    """Return the form of all reports with this skeleton; None if they are not usual."""
     text = skeleton.decode("ascii", "replace")
     head, summary = _HEAD.match(text), text.find(_SUMMARY)
     rate = _RATE.match(text, summary) if summary > 0 else None
@@ -207,7 +206,7 @@ def _form(skeleton: bytes) -> Form | None:
 
 
 def _exchanges(text: str, begin: int) -> list[re.Match[str]]:
-    """Return the statistics from `begin` to the end; none if there is other text or another order."""
+    """Return the statistics from `begin` to the end; none if there is other text or the order differs."""
     found: list[re.Match[str]] = []
     position = -1
     while begin < len(text):

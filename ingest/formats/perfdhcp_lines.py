@@ -1,6 +1,6 @@
-"""The lines that perfdhcp prints, and the data of one process, to which each line adds.
+"""Lines that perfdhcp prints, and the data of one process, to which each line adds.
 
-Nearly every line is one `key: value`, found in KEYS; `recognise` knows the others.
+Nearly every line is a `key: value` with a key of KEYS; `recognise` knows the others.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _TIME: Final = re.compile(r"(\d{1,6})(\d\d)(\d\d)(?:\.(\d{1,9}))?", re.ASCII)
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|nan|inf)", re.ASCII)
 _LEASE: Final = re.compile(r"[0-9A-Fa-f:]*,([0-9A-Fa-f:.]*),([0-9A-Fa-f:]*)")
 
-# Labels printed by `-x a` -> the option, and the other labels.
+# Labels printed by `-x a` -> option, and the other labels.
 _DECODED: Final = {
     **{"rate": "r", "renew-rate": "f", "release-rate": "F", "report": "t", "clients": "R"},
     **{"num-request": "n", "test-period": "p", "drop-time": "d"},
@@ -70,12 +70,12 @@ _IGNORED: Final = re.compile(
 # The progress of one process's output; a line of an earlier stage begins a new process.
 Stage = IntEnum("Stage", "NOTHING STARTED SCENARIO LOAD RATE STATISTICS USAGE ERROR", start=0)
 Counters = list[list[int]]
-"""One interim line: cumulative counters in the order of INTERIM, each with one value per exchange."""
+"""Interim line: cumulative counters in the order of INTERIM, each with a value per exchange."""
 
 
 @dataclass(slots=True)
 class Process(Draft):
-    """The data of one process so far; `here` is the current line number."""
+    """Data of one process so far; `here` is the current line number."""
 
     version: str | None = None
     next_version: str | None = field(init=False)
@@ -83,7 +83,7 @@ class Process(Draft):
     stage: Stage = Stage.NOTHING
     command: str | None = None
     scenario: str | None = None
-    arguments: list[Pair] = field(default_factory=list)  # as `-x a` decodes them
+    arguments: list[Pair] = field(default_factory=list)  # as decoded by `-x a`
     width: int = 0  # exchanges in an interim line
     interims: dict[str, list[int | None]] = field(default_factory=lambda: {kind: [] for kind in INTERIM})  # flat
     rate: float | None = None
@@ -91,12 +91,12 @@ class Process(Draft):
     expected_rate: float | None = None
     malformed: int | None = None
     open: Row | None = None
-    position: int = -1  # of the exchange begun last
+    position: int = -1  # position of the last exchange that has begun
     exchanges: list[Row] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)  # exchanges with incomplete statistics
     section: str | None = None  # the exchange whose timestamps follow
     leases: list[tuple[str, list[str]]] = field(default_factory=list)
-    provisioned: bool = False  # the avalanche has printed its duration
+    provisioned: bool = False  # whether the avalanche has printed its duration
     interrupted: bool = False
     usage: bool = False
     error: str = ""
@@ -115,7 +115,7 @@ class Process(Draft):
 
     @property
     def is_avalanche(self) -> bool:
-        """Return whether its clients all start at once."""
+        """Return whether all clients start at once."""
         return self.provisioned or self.scenario == "avalanche"
 
     def is_over(self, stage: Stage, payload: object) -> bool:
@@ -139,7 +139,7 @@ class Process(Draft):
                 return self.stage >= stage
 
     def take(self, line: Line | None, payload: Any, text: str) -> bool:
-        """Add a line (None: unknown), and return whether it is valid here."""
+        """Add a line (None if unknown), and return whether it is valid here."""
         if line and line.stage:
             self.enter(line.stage)
         if line and line.act(self, payload) is not False:
@@ -158,7 +158,7 @@ class Process(Draft):
         self.stage = max(stage, self.stage)
 
     def fill(self, values: Row, *, again: bool = False) -> bool:
-        """Add missing values to the statistics of an exchange."""
+        """Add values to the statistics of an exchange, if they are missing."""
         if self.open is None:
             return self._is_beheaded()
         if not again and not values.keys().isdisjoint(self.open):
@@ -177,7 +177,7 @@ class Process(Draft):
         return True
 
     def exchange(self) -> str | None:
-        """Return the exchange whose statistics contain the current line or have just ended."""
+        """Return the exchange whose statistics include the current line or have just ended."""
         if self.open is not None:
             return str(self.open["exchange"])
         begun = [*(row["exchange"] for row in self.exchanges[-1:]), *self.broken[-1:]]
@@ -261,7 +261,7 @@ class Process(Draft):
 
     def _delay(self, text: str, column: str) -> bool:
         if text in {"n/a", "min delay: n/a"}:
-            # Without an answer the first two lines are printed twice, once glued to another line.
+            # Without any answer, the first two lines are printed twice, once glued to another line.
             return self.fill({column: None}, again=True)
         if text == _NO_DELAYS:
             return self._no_delays(text)
@@ -299,7 +299,7 @@ class Process(Draft):
         return True
 
     def _lease(self, address: str) -> None:
-        if address:  # clients without a lease are listed, too
+        if address:  # empty for clients without a lease
             self.leases[-1][1].append(address)
 
     def _fail(self, text: str) -> None:
@@ -317,11 +317,11 @@ def _place(title: str) -> tuple[str, int] | None:
 
 
 Act = Callable[[Process, Any], bool | None]
-"""What a line does with its payload; False: it is not valid there."""
+"""Action of a line on its payload, which returns False if the line is not valid there."""
 
 
 class Line(NamedTuple):
-    """A kind of line: how it is called for users, what it does, and its stage."""
+    """A kind of line: its name for users, its action, and its stage."""
 
     words: str
     act: Act = lambda *_: None
@@ -329,7 +329,7 @@ class Line(NamedTuple):
 
 
 def recognise(text: str, *, in_leases: bool) -> tuple[Line | None, Any]:
-    """Return the kind of a line without a known key, None if unknown, and its payload; leases only `in_leases`."""
+    """Return the kind, None if unknown, and the payload of a line without a known key; leases only `in_leases`."""
     if text.startswith(START):
         return _COMMAND, text.removeprefix("Running: ")
     if text in _LINES:
@@ -350,14 +350,14 @@ def recognise(text: str, *, in_leases: bool) -> tuple[Line | None, Any]:
 
 
 def clean_counters(line: str) -> Counters | None:
-    """Return the counters of an interim line with a custom separator (`-C`), which has no labels."""
+    """Return the counters of an interim line without labels, with a custom separator (`-C`)."""
     match = _CLEAN.fullmatch(line) if len(line) <= _LONGEST else None
     numbers = line.split(match[1]) if match else []
     width, rest = divmod(len(numbers), 4)
     counters = _table([numbers[i : i + width] for i in range(0, len(numbers), width)]) if width and not rest else None
     if counters is None:
         return None
-    sent, received, drops, _ = counters  # the third follows from the first two
+    sent, received, drops, _ = counters  # drops follow from sent and received
     return counters if drops == [max(s - r, 0) for s, r in zip(sent, received, strict=True)] else None
 
 
@@ -367,7 +367,7 @@ def _counters(line: str) -> Counters | None:
 
 
 def _table(columns: list[list[str]]) -> Counters | None:
-    """Return the counters in columns of digits; None if there are none, or one exceeds a 64-bit integer."""
+    """Return the counters in columns of digits; None if there are none or one exceeds a 64-bit integer."""
     width = len(columns[0])
     counts = [[int(text) for text in texts if 0 < len(text) <= 18] for texts in columns]
     return None if width > 4 or any(len(values) != width for values in columns + counts) else counts
@@ -394,7 +394,7 @@ def _set(trial: Process, value: object, name: str) -> None:
     setattr(trial, name, value)
 
 
-# Before 2.0 the avalanche printed all of this in one line, in the same order.
+# Before 2.0, the avalanche printed all of these on one line, in the same order.
 _TOTALS: Final = {
     **{"Requests sent + resent": "requests_sent", "Requests resent": "requests_resent"},
     "Responses received": "responses_received",

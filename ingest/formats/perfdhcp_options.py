@@ -1,7 +1,7 @@
-"""The command line in perfdhcp's header, from 1.4 to 3.x (perfdhcp(8)), and the load that its options define.
+"""Command line in perfdhcp's header, from 1.4 to 3.x (perfdhcp(8)), and the load that its options define.
 
-perfdhcp does not print what was typed: each option is printed as ` -x value`, values are not quoted, the server comes
-last, and before 2.3.8 `--scenario` is printed as `-,`.
+It is not printed as typed: each option is printed as ` -x value`, values are not quoted, the server comes last, and
+before 2.3.8 `--scenario` is printed as `-,`.
 """
 
 import re
@@ -19,7 +19,7 @@ Pair = tuple[str, str]
 
 UNKNOWN_OPTIONS: Final = "There is no `Running:` line, so the options of this trial are not known."
 
-# In the order of their statistics: always, without -i, with -f, with -F.
+# In the order of their statistics: present always, without -i, with -f, with -F.
 EXCHANGES: Final[dict[str, tuple[str, str, str, str]]] = {
     "DHCPv4": ("DISCOVER-OFFER", "REQUEST-ACK", "REQUEST-ACK (renewal)", "RELEASE"),
     "DHCPv6": ("SOLICIT-ADVERTISE", "REQUEST-REPLY", "RENEW-REPLY", "RELEASE-REPLY"),
@@ -28,7 +28,7 @@ EXCHANGES: Final[dict[str, tuple[str, str, str, str]]] = {
 ADDRESS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]*:[0-9a-f:.]+", re.ASCII | re.IGNORECASE)
 _FLAGS: Final = frozenset("hvV46iBc1u")
 _DEFAULT_DROP_TIME_S: Final = 1.0
-NEARLY_WHOLE: Final = 0.95  # of its period; a trial that ran for less was stopped
+NEARLY_WHOLE: Final = 0.95  # share of its period; a trial that ran for less was stopped
 _IGNORED_BY_AVALANCHE: Final = ("r", "p", "n", "t", "d", "W")
 
 _WORDS: Final = beside.words(__file__)
@@ -42,18 +42,18 @@ class Options:
 
     protocol: str
     scenario: str
-    exchanges: tuple[str, ...]  # the exchanges of the report, in order
+    exchanges: tuple[str, ...]  # exchanges of the report, in order
     rate_unit: str
     offered_rate: float | None  # `-r` in exchanges per second
     duration_s: float | None  # how long load is offered: `-p`, or `-n` requests at `-r`, whichever ends first
     drop_times_s: tuple[float | None, float | None]  # of the first and of the second exchange; None if there is none
     wait_s: float  # `-W`, in seconds (microseconds on the command line)
-    report_s: float | None  # `-t`, the seconds between two interim reports
-    clients: int | None  # simulated ones; None with a list of MAC addresses (`-M`), whose length is not printed
+    report_s: float | None  # `-t`, seconds between two interim reports
+    clients: int | None  # simulated clients; None with a list of MAC addresses (`-M`), whose length is not printed
     most_drops: tuple[str, ...]  # `-D` of the first and of the second exchange, as given
     wrapped: bool  # whether a user's command prints between the lines (`-w`)
-    ignored: tuple[str, ...]  # options that were given but that the scenario does not use
-    method: str  # the options that shape the load, in a canonical form
+    ignored: tuple[str, ...]  # given options that the scenario does not use
+    method: str  # options that shape the load, in a canonical form
 
     def facts(self) -> dict[str, Any]:
         """Return the columns of schema.TRIALS known from the options alone."""
@@ -72,7 +72,7 @@ def server(command: str) -> str | None:
 
 
 def told_by_command(command: object, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns of schema.TRIALS that the command which started perfdhcp adds to the `facts` of its report."""
+    """Return the columns of schema.TRIALS that perfdhcp's start command adds to the `facts` of its report."""
     words = command.split() if isinstance(command, str) else []
     begin = next((place for place, word in enumerate(words) if word.rpartition("/")[2] == "perfdhcp"), None)
     if begin is None:
@@ -83,7 +83,7 @@ def told_by_command(command: object, facts: Mapping[str, Any]) -> dict[str, Any]
 
 @lru_cache(maxsize=4096)
 def parse_command(command: str) -> Options:
-    """Parse `command`, the text after `Running: `; ignore invalid numbers."""
+    """Parse `command`, the text after `Running: `, ignoring invalid numbers."""
     words = command.split()[1:]
     pairs: list[Pair] = []  # letter or long name, value; flags have the value ''
     waiting = ""
@@ -104,7 +104,7 @@ def parse_command(command: str) -> Options:
             else:
                 waiting = "scenario" if name == "," else name
         elif pairs and pairs[-1][0] not in _FLAGS and position < len(words) - 1:
-            # A value with blanks: only the last word can be the server.
+            # The value has blanks: only the last word can be the server.
             pairs[-1] = (pairs[-1][0], f"{pairs[-1][1]} {word}")
     return parse_options(pairs)
 
@@ -120,7 +120,7 @@ def parse_options(pairs: Sequence[Pair]) -> Options:
     rate = _number(last.get("r"))
     ends = [_number(last.get("p"))]
     ends += [requests / rate for value in every["n"] if rate and (requests := _number(value))]
-    # The first -d sets the first drop time, each further one the second.
+    # The first -d sets the first drop time, further ones the second.
     first, *more = [_number(value) or _DEFAULT_DROP_TIME_S for value in every["d"]] or [_DEFAULT_DROP_TIME_S]
     second = None if first_only else [_DEFAULT_DROP_TIME_S, *more][-1]
     options = Options(
@@ -145,7 +145,7 @@ def parse_options(pairs: Sequence[Pair]) -> Options:
 def _method(options: Options, every: Mapping[str, list[str]]) -> Iterator[str]:
     """Yield the words of the method; `every` has all values of each option.
 
-    A load without end or limit is noted, a period is not: it is in `duration_s`, and may vary from step to step.
+    A load without end or limit is mentioned; a period is not, as it is in `duration_s` and may vary between steps.
     """
     if options.scenario == "avalanche":
         yield "avalanche"

@@ -1,6 +1,6 @@
-"""Line prefixes added by logs and mails: detected in the head of a file, removed by line.
+"""Line prefixes added by logs and mails, detected in the head of a file and removed line by line.
 
-Line numbers stay. Writers that share a log are separated by name.
+Line numbers do not change. Writers that share a log are separated by name.
 """
 
 import json
@@ -15,7 +15,7 @@ from dropline.ingest.formats.text import HEAD_BYTES, instant, plural, uncoloured
 
 _DEEPEST: Final = 4  # nested prefixes
 _SAMPLE: Final = 200  # non-blank lines of the head
-_SHARE: Final = 0.6  # of them that must begin alike
+_SHARE: Final = 0.6  # share of these that must begin alike
 _MOST_WRITERS: Final = 50
 _LONGEST: Final = 500  # characters of a line that are examined
 CLOCK: Final = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: [AP]M)?+"
@@ -48,7 +48,7 @@ _FORMS: Final = tuple(
 _BULLET: Final = re.compile(r"^[ \t]*[-*+][ \t]+(?=\S)", re.MULTILINE)
 _STEADY: Final = re.compile(r".*[\s|>:#*\]]", re.DOTALL)  # a prefix never ends within a word or number
 _IN_DOCKER: Final = '{"log":"'
-# An output has several lines: an escape in its string, or a list of strings. Sidecars tell its path under such a key.
+# An output has several lines: an escaped string, or a list of strings. In sidecars, such a key may hold only its path.
 IN_JSON: Final = rf'\{{"log":"|(?:{"|".join(fields.OUTPUTS)}|_lines)"\s*:\s*(?:"[^"\\]*\\|\[\s*")'
 _OUTPUT: Final = re.compile(IN_JSON)
 _KEYS: Final = tuple(f'{key}"' for key in (*fields.OUTPUTS, "_lines"))
@@ -56,7 +56,7 @@ _DOCKER: Final = re.compile(rf'\{{"log":({fields.STRING}),"stream":"[a-z]+",(?:"
 
 
 class _Line(NamedTuple):
-    """A line without its prefix; the writer is None if the prefix is missing."""
+    """A line without its prefix; the writer is None if there is no prefix."""
 
     writer: str | None
     text: str
@@ -97,14 +97,14 @@ def without_bullets(text: str, is_known: Callable[[str], bool]) -> str:
 
 
 def printed_at(line: bytes) -> str | None:
-    """Return the time before or around what a program printed, `2026-02-05 20:07:00`; in UTC if its zone is known."""
+    """Return the time in the prefix of a program's output, `2026-02-05 20:07:00`, in UTC if its zone is known."""
     found = _PRINTED.search(line, 0, _LONGEST)
     at = instant(f"{found[1].decode()}{(found[2] or b'Z').decode()}") if found else None
     return str(at.replace(microsecond=0, tzinfo=None)) if at else None
 
 
 def may_be_json(text: str) -> bool:
-    """Return whether strings of JSON may hold a program's output, not only its path."""
+    """Return whether JSON strings may hold a program's output, not only its path."""
     return _OUTPUT.search(text) is not None
 
 

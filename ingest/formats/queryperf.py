@@ -1,7 +1,7 @@
-"""The reader of queryperf's output, the load generator that came with BIND 9 (contrib/queryperf/queryperf.c).
+"""Reader of the output of queryperf, the load generator that came with BIND 9 (contrib/queryperf/queryperf.c).
 
-Queries per second are completed queries by run time; with at most 20 queries under way by default (`-q`) it is a
-closed loop that waits for the server. With `-i` it also prints statistics of intervals, which are not the trial's.
+Queries per second are completed queries divided by run time; with at most 20 outstanding queries by default (`-q`), it
+is a closed loop that waits for the server. With `-i` it also prints statistics of intervals, which are ignored.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""The reader of resperf's output and plot files (DNS-OARC, resperf(1)); it raises the rate until answers fail.
+"""Reader of the output and plot files of resperf (DNS-OARC, resperf(1)), which raises the rate until answers fail.
 
-Its maximum throughput counts an answer in the bucket in which the query was sent: a queue that still fits into the
-time-out counts as throughput. The duration is the run time as printed, with the wait for late answers.
+Its maximum throughput counts an answer in the bucket in which the query was sent, so that a queue within the time-out
+counts as throughput. The duration is the printed run time, including the wait for late answers.
 """
 
 import re
@@ -33,7 +33,7 @@ _COLUMNS: Final = {
     "connections": ("connection_rate", "connections/s", 1),
     "conn_avg_latency": ("connection_latency_avg", "ms", 1000),
 }
-# A latency is printed as 0 in a bucket where this count is 0.
+# In a bucket in which this count is 0, the latency is printed as 0.
 _COUNTED_BY: Final = {"avg_latency": "responses_per_sec", "conn_avg_latency": "connections"}
 
 
@@ -45,7 +45,7 @@ class _Run(PerfRun):
     expected = "expected the output of resperf, or its plot file (-P) from `# time` on"
     silence = (
         "resperf printed nothing: it keeps its output until the end, and loses it when it is interrupted",
-        "let it run to its end; what it saw meanwhile is in its plot file (-P)",
+        "let it run to the end; its results so far are in its plot file (-P)",
     )
 
     columns: tuple[str, ...] = ()
@@ -80,7 +80,7 @@ class _Run(PerfRun):
         if self.has(*COUNTED, "Maximum throughput"):
             return self._report()
         if self.rates and self.facts["command"] is None and not self.error:
-            plot = "This is the plot of a run (-P): what was sent and lost in total is in resperf's report."
+            plot = "This is the plot of a run (-P): the totals of sent and lost queries are in resperf's report."
             self.warnings.append(plot)
             self.details["plot"] = True
             self._judge_plot()

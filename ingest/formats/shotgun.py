@@ -1,8 +1,8 @@
-"""The reader of DNS Shotgun's results (CZ.NIC) of one sender, merged from its threads (data/<sender>.json).
+"""Reader of DNS Shotgun's results (CZ.NIC) for one sender, merged from its threads (data/<sender>.json).
 
 They are one JSON object of version 20200527, or JSON Lines in the DNS-OARC schema of DNS metrics: `header`, any number
 of `stats_periodic`, `stats_sum` (replay/dnssim/src/output/dnssim.lua, tools/merge-data.py). A histogram counts requests
-by the whole ms of their answers, or by the bounds in the header; its last bucket holds the lost ones.
+by their latency in whole ms, or by the bounds in the header; its last bucket holds the lost ones.
 
 sent counts requests, received answers of any code, dropped requests without an answer in time. The achieved rate is
 answers divided by the time from the first to the last statistics; there is no offered rate.
@@ -58,7 +58,7 @@ def _from_lines(line: int, header: Node, periods: list[Node], total: Node) -> No
     """Convert the records of one run to the layout of version 20200527, plus the bounds of the histogram."""
     if "kxdpgun" in str(header.get("generator")):
         hint = "ingest what kxdpgun printed without -j"
-        return Reject(line, "the JSON of kxdpgun, which says neither threads nor mode", hint)
+        return Reject(line, "the JSON of kxdpgun, which lacks threads and mode", hint)
     per_s = header.number("time_units_per_sec")
     if not per_s:
         return Reject(line, "lines of DNS Shotgun without a `header` that gives `time_units_per_sec`", _COPY)
@@ -129,14 +129,14 @@ def _trial(line: int, begun: int, root: Node) -> Trial | Reject:
         trial.follow(period, _SERIES, None if at_ms is None or since_ms is None else (at_ms - since_ms) / 1000)
     _observe_latencies(trial, [whole(count) or 0 for count in total.values("latency")], received, root)
     if root.get("merged") is not True:
-        trial.doubt("It is the share of one thread: the whole is in the merged file of its sender.")
+        trial.doubt("It is the share of one thread: the total is in the merged file of its sender.")
     if discarded:
         trial.warnings.append(f"{discarded} requests could not be sent and were discarded.")
     return trial
 
 
 def _observe_latencies(trial: Trial, histogram: list[int], received: int, root: Node) -> None:
-    """Add percentiles, in whole milliseconds or upper bounds of buckets; none if the histogram lacks answers."""
+    """Add percentiles, in whole milliseconds or as bounds of buckets; none if the histogram lacks answers."""
     bounds_ms: list[Any] | None = root.get("bounds_ms")
     counts = histogram[:-1]
     answers = sum(counts)

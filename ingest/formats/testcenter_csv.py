@@ -1,8 +1,8 @@
-"""The reader of Spirent TestCenter's RFC 2544 tables: exported CSV and the answer of QueryResult.
+"""Reader of Spirent TestCenter's RFC 2544 tables: exported CSV and answers of QueryResult.
 
-One row is one trial: one frame size at one load; in a newer summary, a snapshot. `Offered Load (fps)` and `Forwarding
-Rate (fps)` are sums over all transmitting ports, the load columns are per port, in the unit in brackets. `Passed` does
-not mean that no frame was lost: the tolerance is not in the table. Latencies (us) become observations in ms.
+A row is a trial: one frame size at one load; in a newer summary, a snapshot. `Offered Load (fps)` and `Forwarding Rate
+(fps)` are sums over all transmitting ports; the load columns are per port, in the unit in brackets. `Passed` does not
+mean that no frame was lost, as the tolerance is not in the table. Latencies (us) become observations in ms.
 """
 
 import re
@@ -28,7 +28,7 @@ _ANSWER: Final = re.compile(r"-Columns\s+\{")
 _OPTION: Final = re.compile(r"(?:\A|\s)-([A-Z][A-Za-z]*)\s")
 _ROW: Final = re.compile(r"\{((?:[^{}]++|\{[^{}]*+\})*+)(\}?)")
 _WORD: Final = re.compile(r"\{([^{}]*)\}|([^\s{}]+)")
-# Units of a rate in a caption; of another, such as Mbps, the rate is that of the frames.
+# Units of a rate in a caption; with another unit, such as Mbps, the rate of the frames is used.
 _FRAMES_PER: Final = {"": 1.0, "fps": 1.0, "pps": 1.0, "kpps": 1e3, "mpps": 1e6}
 # PERCENT_LINE_RATE, BITS_PER_SECOND and similar units add 8 bytes of preamble and 12 of gap to a frame.
 _UNITS: Final = {
@@ -51,7 +51,7 @@ def _rows(table: throughput.Table) -> Parts:
     def trial(record: throughput.Record) -> throughput.Trial | Reject:
         if summary:
             return _snapshot(record, several=several)
-        if numbers and record.number("trialnumber") is None:  # such as a row of totals
+        if numbers and record.number("trialnumber") is None:  # perhaps a row of totals
             reason = f"row without a trial number: {record.quoted}"
             return Reject(record.line, reason, "it is not TestCenter's; remove it, or leave it: no trial is lost")
         return trial_of(record, test, several=several)
@@ -60,7 +60,7 @@ def _rows(table: throughput.Table) -> Parts:
 
 
 def _snapshot(record: throughput.Record, *, several: bool) -> throughput.Trial:
-    """Return the trial of a row of the newer summary, only whose header is public."""
+    """Return the trial of a row of the newer summary, of which only the header is public."""
     trial = throughput.Trial(TOOL, record.line, "RFC 2544 summary")
     trial.facts |= {
         "offered_rate": record.number("aggintendedload", "aggofferedload", unit="fps"),
@@ -79,7 +79,7 @@ def _snapshot(record: throughput.Record, *, several: bool) -> throughput.Trial:
     trial.observe("achieved_rate_l1", record.number("aggforwardingl1rate", unit="bps"), "bit/s")
     if queue_drops := record.whole("txqueuefulldropframecount"):
         trial.warnings.append(f"The generator itself dropped {queue_drops} frames: its queue was full.")
-    trial.warnings.append("This kind of summary is probably from TestCenter; that is not proven.")
+    trial.warnings.append("This kind of summary is probably, but not certainly, from TestCenter.")
     return trial
 
 
@@ -93,22 +93,22 @@ def _is_answer(text: str) -> bool:
 
 
 def _read_answers(text: str) -> Parts:
-    """Yield the trials of each `-Columns {...} -Output {{...} ...}`: Tcl lists, words with spaces are in braces."""
+    """Yield the trials of each `-Columns {...} -Output {{...} ...}`, Tcl lists with words with spaces in braces."""
     starts = [match.start() for match in _ANSWER.finditer(text)]
     if before := text[: starts[0]].strip():
-        yield Reject(1, f"not of an answer: {quote(before)}", _EXPECTED)
+        yield Reject(1, f"not part of an answer: {quote(before)}", _EXPECTED)
     following = 1 + text.count("\n", 0, starts[0])
     for start, end in pairwise([*starts, len(text)]):
         line, following = following, following + text.count("\n", start, end)
         answer = _OPTION.split(text[start:end])
-        said = dict(zip(answer[1::2], answer[2::2], strict=True))
-        columns = throughput.Columns(_words(said["Columns"].strip("{} \n")))
+        parts = dict(zip(answer[1::2], answer[2::2], strict=True))
+        columns = throughput.Columns(_words(parts["Columns"].strip("{} \n")))
         if not _is_header(columns):
             hint = "query RFC2544ThroughputTestResultDetailedSummaryView, or another RFC2544 view"
             yield Reject(line, "answer of QueryResult without the columns of an RFC 2544 view", hint)
             continue
-        found = _ROW.finditer(said.get("Output", "").partition("{")[2])
-        # On a single line of text, an unclosed row of values corresponds to a missing newline.
+        found = _ROW.finditer(parts.get("Output", "").partition("{")[2])
+        # In a text of one line, an unclosed row of values corresponds to a missing newline.
         yield from _rows(
             throughput.Table(line, columns, [throughput.Line(line, _words(row[1]), bool(row[2])) for row in found])
         )
@@ -125,18 +125,18 @@ def _read(text: bytes) -> Parts:
 
 
 def trial_of(record: throughput.Record, test: str, *, several: bool) -> throughput.Trial:
-    """Return the trial of a row, also of a database: frames/s of all ports, frames, s, latencies in us."""
+    """Return the trial of a row of a table or a database: frames/s of all ports, frames, s, latencies in us."""
     trial = throughput.Trial(TOOL, record.line, test)
     sent = record.whole("txframecount", "txsignatureframecount", "txsigframecount")
     received = record.whole("rxframecount", "rxsigframecount")
     loads = [throughput.number(record.values[place]) for place in record.columns.places("offeredload", "fps")]
-    # If the load is displayed in frames/s, two columns have that name; the larger is of all ports, the other of one.
+    # If the load is displayed in frames/s, two columns have this name: the larger is for all ports, the other for one.
     displayed = "fps" in (record.columns.unit("intendedload"), record.columns.unit("throughput"))
     of_all = max((load for load in loads if load is not None), default=None)
     offered = of_all if len(loads) > displayed else _frame_rate(record, "txframerate")
     duration = (spent := record.milliseconds("s", "duration", "durationinsec")) and spent / 1e3
     cut = throughput.number(record.cut) if record.cut is not None and record.columns.keys[-1][0] == "duration" else None
-    if cut and sent and offered and abs(sent / cut / offered - 1) < _CLOSE:  # it is whole, as it gives the rate
+    if cut and sent and offered and abs(sent / cut / offered - 1) < _CLOSE:  # not cut off, as it gives the rate
         duration, record.cut = cut, None
     achieved = _frame_rate(record, "forwardingrate", "framerate")
     trial.facts |= {
@@ -202,7 +202,7 @@ def _check(trial: throughput.Trial, record: throughput.Record) -> None:
         facts["dropped"], details["loss_observed_pct"] = printed, percent
     for name in ("maxlatencythresholdexceeded", "outofseqthresholdexceeded", "unexpectedrxsignatureframes"):
         if str(record.get(name)).lower() in {"true", "yes", "1"}:
-            trial.warnings.append(f"TestCenter says of this row: {name}.")
+            trial.warnings.append(f"TestCenter marks this row as {name}.")
 
 
 sniff = either(partial(throughput.has_table, is_header=_is_header), in_head(_is_answer))

@@ -1,8 +1,8 @@
-"""The reader of Spirent TestCenter's periodic results (`stc::subscribe -filenamePrefix`): one execution, one trial.
+"""Reader of Spirent TestCenter's periodic results (`stc::subscribe -filenamePrefix`): an execution is a trial.
 
-A file has a section per sample and no clock: the n-th record is n intervals after the subscription (1 s unless a script
-changes it; observations assume that). Counts are cumulative, rates per second. sent and received are the frames of all
-ports in the last record, if the file has that side.
+A file has a section per sample and no times: the n-th record is n intervals after the subscription (observations assume
+the default of 1 s). Counts are cumulative, rates per second. sent and received are the frames of all ports in the last
+record, if the file has that side.
 """
 
 import re
@@ -84,7 +84,7 @@ class _Subscription:
             self.table = Table(row.number, Columns(row.cells))
             return None
         if not self.table or not self.kind:
-            return Reject(row.number, f"not of a section: {row.quoted}", _EXPECTED)
+            return Reject(row.number, f"not part of a section: {row.quoted}", _EXPECTED)
         record = self.table.record(row, self.trial)
         if isinstance(record, Reject):
             self.broken.add(self.kind)
@@ -120,7 +120,7 @@ class _Subscription:
             trial.details["ports_tx"] = len({r.get("resultparent") for (k, _), r in self.last.items() if k in _SENT})
         sequence = [r.whole("droppedframecount") for (kind, _), r in self.last.items() if kind == "RxStream"]
         if any(sequence):
-            # It counts gaps in sequence numbers, and may exceed the frames sent.
+            # This counts gaps in sequence numbers, and may exceed the frames sent.
             trial.details["dropped_by_sequence"] = sum(dropped or 0 for dropped in sequence)
         trial.warnings.append("Its samples have no timestamps: t_s counts them as if they were 1 s apart.")
         if None in (trial.facts["sent"], trial.facts["received"]):
@@ -130,7 +130,7 @@ class _Subscription:
         yield trial.conclude()
 
     def _total(self, sides: _Sides) -> int | None:
-        """Return the frames of all objects of the kind with values for most ports: a truncated file may lack some."""
+        """Return the frames of the kind of objects with values for most ports, as a truncated file may lack some."""
         ports = {
             kind: {r.get("resultparent") for (key, _), r in self.last.items() if key == kind and r.whole(*names)}
             for kind, names in sides.items()
@@ -138,7 +138,7 @@ class _Subscription:
         kind = max(sides, key=lambda kind: len(ports[kind]))
         counts = [record.whole(*sides[kind]) for (key, _), record in self.last.items() if key == kind]
         known = [count for count in counts if count is not None]
-        lacking = kind in self.broken and len({kind for kind, _ in self.last}) > 1  # then there would be a wrong loss
+        lacking = kind in self.broken and len({kind for kind, _ in self.last}) > 1  # the loss would be wrong
         return sum(known) if known and not lacking else None
 
 

@@ -1,7 +1,7 @@
-"""The reader of Spirent TestCenter's results databases (SQLite 3, `.db`).
+"""Reader of Spirent TestCenter's results databases (SQLite 3, `.db`).
 
-A database is untrusted input: it is opened in memory, read-only, and every query has a time and a row limit. Tables and
-columns are found by name, as versions differ. A file holds a data set for every save; only the newest one counts.
+A database is untrusted input: it is opened in memory and read-only, and queries have limits of time and rows. Tables
+and columns are found by name, as versions differ. A file has a data set per save, of which only the newest counts.
 """
 
 import re
@@ -25,7 +25,7 @@ _STEPS_BETWEEN_CHECKS: Final = 20_000
 _MAX_ROWS: Final = 50_000
 _MAX_VALUE_BYTES: Final = 1_000_000
 _MAX_TABLES: Final = 2_000
-# The levels of an RFC 2544 result, from one load to the summary of a frame size; one is enough.
+# Levels of an RFC 2544 result, from single loads to the summary of a frame size, of which one is enough.
 _LEVELS: Final = ("PerLoadResult", "PerIterationResult", "PerFrameSizeResult")
 _RFC2544: Final = re.compile(r"Rfc2544(\w+?)(" + "|".join(_LEVELS) + ")", re.ASCII)
 _STREAMS: Final = ("TxEotStreamResults", "RxEotStreamResults")
@@ -45,8 +45,8 @@ def sniff(head: bytes) -> bool:
 def parse(data: bytes) -> Parts:
     """Yield every trial and a reject for every unusable part of a database; never raises for bad input.
 
-    RFC 2544 tables give a trial per row. Without them the final counters are one trial: of the streams, else of the
-    ports.
+    RFC 2544 tables give a trial per row. Without them, the final counters of the streams, else of the ports, are one
+    trial.
     """
     content, fault = unpack(data, MAX_TABLE_BYTES + 1)
     if fault or len(content) > MAX_TABLE_BYTES:
@@ -69,7 +69,7 @@ def _opened(content: bytes) -> Iterator[sqlite3.Connection]:
         probes = action == sqlite3.SQLITE_PRAGMA and first == "table_info" and second is not None
         return sqlite3.SQLITE_OK if action in _ALLOWED or probes else sqlite3.SQLITE_DENY
 
-    # An in-memory database has no write-ahead log; the header must not ask for one.
+    # An in-memory database has no write-ahead log, so its header must not request one.
     content = content[:18] + b"\1\1" + content[20:]
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.deserialize(content)
@@ -86,7 +86,7 @@ def _opened(content: bytes) -> Iterator[sqlite3.Connection]:
 
 
 def _read(connection: sqlite3.Connection) -> Parts:
-    # Views may run arbitrary queries and are ignored.
+    # Views are ignored, as they may run arbitrary queries.
     made = connection.execute("select name, sql from sqlite_master where type = 'table' limit ?", [_MAX_TABLES])
     names = [str(name) for name, sql in made if str(sql)[:12].lower() == "create table"]
     names = [name for name in names if name == "DataSet" or name.endswith(("Results", "Result"))]
@@ -149,7 +149,7 @@ def _end_of_test(load: Load, sent_table: str, received_table: str) -> Report | R
     streams = sent_table in _STREAMS
     trial = Trial(TOOL, 1, "end of test, streams" if streams else "end of test, ports")
     if streams:
-        # As in Results Reporter; a stream that nobody received has no row.
+        # As in Results Reporter: a stream that nobody received has no row.
         ids = {record.whole("streamid") for record in sent}
         received = [record for record in received if record.whole("comp32") in ids]
     trial.facts |= {
@@ -181,7 +181,7 @@ def _total(records: list[Record], *names: str) -> int | None:
 
 
 def _newest(records: list[Record], data_set: int | None = None) -> tuple[list[Record], int | None]:
-    """Return the rows of a data set in the order of their Id, and its number: the newest unless given."""
+    """Return the rows of a data set, by default the newest, in the order of their Id, and its number."""
     if records and "datasetid" in records[0].columns.names:
         if data_set is None:
             data_set = max((number for r in records if (number := r.whole("datasetid")) is not None), default=None)

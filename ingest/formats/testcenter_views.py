@@ -1,9 +1,9 @@
-"""The reader of Spirent TestCenter's result views: exported grids, and views printed in fixed width.
+"""Reader of Spirent TestCenter's result views: exported grids, and views printed in fixed width.
 
-A view shows one moment of one execution, without clock or duration: a row per stream or per port. sent, received and
-dropped are the frames of all; `Dropped Frame Count` counts gaps in sequence numbers and may exceed them. Latencies
+A view shows one moment of an execution, without time or duration, as a row per stream or port. sent, received and
+dropped are totals of frames; `Dropped Frame Count` counts gaps in sequence numbers and may exceed these. Latencies
 become observations in ms with the stream as label. A view of DHCP clients has sessions instead: those that tried to get
-a lease, those that got one, and the others; its rates are those that the tester measured.
+a lease, those that got one, and the others; its rates are as the tester measured them.
 """
 
 import re
@@ -22,7 +22,7 @@ _SENT: Final = ("txcount", "txframecount")
 _PORT_SENT: Final = ("generatorsigcount", "generatorcount", "totaltxcount")
 _RECEIVED: Final = ("rxcount", "rxsigcount", "sigcount", "rxframecount")
 _PORT_RECEIVED: Final = ("rxsigcount", "totalrxcount")
-LEASES: Final = ("DHCP sessions", "leases/s")  # the test, and the unit of its rates
+LEASES: Final = ("DHCP sessions", "leases/s")  # test, and unit of its rates
 _CLIENTS: Final = frozenset({"port", "portname", "block", "blockname", "device", "devicename", "hostblock", "name"})
 _ATTEMPTED: Final = ("totalattemptcount", "totalattempted")
 _BOUND: Final = ("totalboundcount", "totalbound")
@@ -53,12 +53,12 @@ def _is_view(columns: throughput.Columns) -> bool:
 
 
 def has_leases(columns: throughput.Columns) -> bool:
-    """Return whether each row is of the DHCP clients of a port, block or device."""
+    """Return whether rows are for the DHCP clients of a port, block or device."""
     return bool(columns.names & set(_ATTEMPTED) and columns.names & set(_BOUND))
 
 
 def _printed_tables(text: bytes) -> Iterator[throughput.Table]:
-    """Yield each fixed-width table: two blanks or more are between values, as between captions."""
+    """Yield each fixed-width table, with two or more blanks between captions and between values."""
     table = throughput.Table(1, throughput.Columns(()))
     for number, line, _ in lines(text):
         cells = _GAP.split(line)
@@ -122,7 +122,7 @@ def count_leases(trial: throughput.Trial, records: list[throughput.Record]) -> N
         if record.whole(*_ATTEMPTED):
             trial.latency(record, "ms", words(record.values[0]), names="{0}setuptime", measure="setup_time")
         if trying := record.whole("currentattemptcount", "currentlyattempting"):
-            trial.doubt(f"{trying} sessions were still trying to get a lease: these are no final figures.")
+            trial.doubt(f"{trying} sessions were still trying to get a lease: these figures are not final.")
 
 
 def _sum_up(trial: throughput.Trial, records: list[throughput.Record], *, streams: bool) -> None:
@@ -131,7 +131,7 @@ def _sum_up(trial: throughput.Trial, records: list[throughput.Record], *, stream
     trial.facts["sent"] = sum(sent for sent, _ in pairs)
     trial.facts["received"] = throughput.total(received for _, received in pairs)
     if streams and trial.facts["received"] is not None:
-        # A flooded stream must not offset another stream's loss.
+        # A stream with duplicates must not offset another stream's loss.
         trial.facts["dropped"] = sum(max(sent - (received or 0), 0) for sent, received in pairs)
     for fact, name in (("offered_rate", "txrate"), ("achieved_rate", "rxrate")):
         trial.facts[fact] = throughput.total(record.number(name, unit="fps") for record in records)

@@ -23,7 +23,7 @@ Part = TypeVar("Part")
 MAX_TEXT_BYTES: Final = 128 * 1024 * 1024
 MAX_LINES: Final = 1_000_000
 MAX_SERIES: Final = 200_000  # values kept per report: two days at one line per second
-MAX_ROWS: Final = 500_000  # of all reports of a text together
+MAX_ROWS: Final = 500_000  # of all reports of a text
 MAX_REJECTS: Final = 1000
 LONGEST: Final = 4000  # characters of a line; longer ones are not matched
 
@@ -34,7 +34,7 @@ _PACKED: Final[dict[bytes, Callable[[Any], Any]]] = {
 }
 _UTF8_MARK: Final = b"\xef\xbb\xbf"
 _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
-_SEPARATOR: Final = re.compile(rb"\"?sep=.\"?\r?(?=\n)")  # tells spreadsheets the separator
+_SEPARATOR: Final = re.compile(rb"\"?sep=.\"?\r?(?=\n)")  # the separator, for spreadsheets
 HEAD_BYTES: Final = 64 * 1024
 _CHUNK_BYTES: Final = 1024 * 1024
 _BLANK: Final = " \t\r\n\0"  # after a crash the file system may leave NULs for a lost block
@@ -44,7 +44,7 @@ _NUMBER: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re
 _EARLIEST_S: Final = 1e8  # 1973: anything smaller is a counter, or a truncated time
 _LATEST_S: Final = 1e11  # 5138
 _QUOTED: Final = 80
-_REAL: Final = (int, float)  # faster to check than the union
+_REAL: Final = (int, float)  # isinstance is faster with a tuple than with a union
 
 
 @lru_cache(maxsize=1)  # every reader gets the same head
@@ -64,17 +64,17 @@ def is_marked(text: str, mark: re.Pattern[str], *clues: str) -> bool:
 
 
 def in_head(is_ours: Callable[[str], object]) -> Sniff:
-    """Return a reader's `sniff`: whether the text at the head of a file is what `is_ours` accepts."""
+    """Return a reader's `sniff`: whether `is_ours` accepts the text at the head of a file."""
     return lambda head: bool(is_ours(head_text(head)))
 
 
 def marked(mark: re.Pattern[str], *clues: str) -> Sniff:
-    """Return a reader's `sniff`: whether `mark` is in the head of a file, by `is_marked`."""
+    """Return a reader's `sniff`: whether the head of a file contains `mark`, by `is_marked`."""
     return in_head(lambda text: is_marked(text, mark, *clues))
 
 
 def either(*sniffs: Sniff) -> Sniff:
-    """Return a reader's `sniff`: whether one of several accepts the head of a file."""
+    """Return a reader's `sniff`: whether one of `sniffs` accepts the head of a file."""
     return lambda head: any(sniff(head) for sniff in sniffs)
 
 
@@ -89,7 +89,7 @@ def decompressed(raw: Any, head: bytes) -> Any:
 
 
 def unpack(data: bytes, limit: int = MAX_TEXT_BYTES + 1) -> tuple[bytes, Reject | None]:
-    """Return at most `limit` bytes of text as UTF-8, and the error of decompression, if any."""
+    """Return at most `limit` bytes of text as UTF-8, and the reject for damaged compression, if any."""
     fault = None
     if is_packed(data):
         text = bytearray()
@@ -125,7 +125,7 @@ def within(
     if len(text) > limit:
         yield Reject(1, f"more than {limit // 1024**2} MiB of text", advice)
         return
-    # Parsing a line may need a hundred times its size.
+    # Parsing a line may take a hundred times its size in memory.
     if max(text.count(b"\n"), text.count(b"\r")) > most_lines:
         yield Reject(1, f"more than {most_lines} lines", advice)
         return
@@ -138,7 +138,7 @@ def within(
 def parts(
     data: bytes, read: Callable[[bytes], Iterator[Report | Reject]], advice: str, limit: int = MAX_TEXT_BYTES
 ) -> Iterator[Report | Reject]:
-    """Yield the results of `read` as `within` does; all after MAX_ROWS rows or MAX_REJECTS rejects is one reject."""
+    """Yield the results of `read`, like `within`; all after MAX_ROWS rows or MAX_REJECTS rejects is one reject."""
 
     def few_rows(text: bytes) -> Iterator[Report | Reject]:
         rows = 0
@@ -154,8 +154,8 @@ def parts(
 
 
 def lines(text: bytes, first: int = 1) -> Iterator[tuple[int, str, bool]]:
-    """Yield (number, line, whether it ended) of non-blank lines; CR ends a line, too; numbers start at `first`."""
-    # Terminals and their recorders convert \n to \r\n, sometimes both of them.
+    """Yield (number, line, whether it has an end) of non-blank lines; a CR is an end, too; numbers start at `first`."""
+    # Terminals and their recorders convert \n to \r\n, sometimes twice.
     stream = io.TextIOWrapper(io.BytesIO(text.replace(b"\r\r\n", b"\r\n")), encoding="utf-8", errors="replace")
     for number, raw in enumerate(stream, first):
         if line := raw.strip(_BLANK):
@@ -180,7 +180,7 @@ def count(value: object) -> int | None:
 
 
 def without_thousands(text: str) -> str:
-    """Return `text` with 8815510 for 8,815,510."""
+    """Return `text` without thousands separators, with 8815510 for 8,815,510."""
     return _THOUSANDS.sub(lambda found: found[0].replace(",", ""), text) if "," in text else text
 
 
@@ -188,7 +188,7 @@ def number(value: object, scale: float = 1.0) -> float | None:
     """Return a finite number times `scale`, or None for -nan, inf and invalid values."""
     parsed = real(value)
     result = None if parsed is None else parsed * scale
-    # Round off the binary noise of converting seconds to milliseconds.
+    # Round off floating-point noise from the conversion of seconds to milliseconds.
     return round(result, 9) if result is not None and math.isfinite(result) else None
 
 
@@ -206,9 +206,9 @@ def real(value: object) -> float | None:
 
 
 def instant(value: object) -> datetime | None:
-    """Parse a time to UTC: ISO 8601 with a zone, or a count since 1970 in s, ms, us or ns, distinguished by size.
+    """Return a time in UTC: ISO 8601 with a zone, or a count since 1970 in s, ms, us or ns, distinguished by size.
 
-    Returns None for a time without a zone.
+    None for a time without a zone.
     """
     if (count := real(value)) is not None:
         fits = (per_s for per_s in (1, 1e3, 1e6, 1e9) if _EARLIEST_S * per_s <= count < _LATEST_S * per_s)
@@ -243,7 +243,7 @@ def items(value: object) -> list[Any]:
 
 
 def words(value: object, longest: int = LONGEST) -> str | None:
-    """Return a text or number as a text that the lake can store: JSON can contain lone surrogates, UTF-8 cannot."""
+    """Return a text or number as text that the lake can store: unlike JSON, UTF-8 has no lone surrogates."""
     if not isinstance(value, str):
         if not isinstance(value, int | float) or isinstance(value, bool):
             return None
@@ -258,12 +258,12 @@ def quote(text: str) -> str:
 
 
 def plural(amount: float, noun: str) -> str:
-    """Return an amount with its noun: `1 client`, `2 clients`, `0.5 s` where the noun is a unit."""
+    """Return an amount with its noun, `1 client`, `2 clients`, or its unit, `0.5 s`."""
     return f"{amount:.15g} {noun}" + "s" * (amount != 1 and len(noun) > 1)
 
 
 def without_runs_of_rejects(found: Iterable[Part | Reject], expected: str) -> Iterator[Part | Reject]:
-    """Yield everything, with consecutive rejects as one; nothing at all is a reject, too, with the hint `expected`."""
+    """Yield all parts, with consecutive rejects as one; if there are none, a reject with the hint `expected`."""
     parts = iter(found)
     every = chain([next(parts, Reject(1, "there is no result in it", expected))], parts)
     for are_rejects, run in groupby(every, lambda part: isinstance(part, Reject)):
@@ -277,7 +277,7 @@ def without_runs_of_rejects(found: Iterable[Part | Reject], expected: str) -> It
 
 
 def few_rejects(found: Iterator[Part | Reject], advice: str) -> Iterator[Part | Reject]:
-    """Yield everything up to MAX_REJECTS rejects, then only their number."""
+    """Yield all parts up to MAX_REJECTS rejects, then the number of further rejects."""
     rejects, last = 0, 1
     for part in found:
         if isinstance(part, Reject):

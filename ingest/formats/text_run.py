@@ -1,4 +1,4 @@
-"""Parser base for text output: the lines of one process, and the resulting trial."""
+"""Base class of parsers of text output: the lines of one process, and the resulting trial."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from dropline.ingest.formats.text import LONGEST, lines, parts, quote, unpack
 
 Result = Report | Reject
 Action = Callable[..., bool | None]
-"""What a rule does with its match: takes the run and the groups; False leaves the line to the rules below."""
+"""Action of a rule on the run and the groups of its match; False leaves the line to the next rules."""
 Rules = tuple[tuple[Callable[[str], re.Match[str] | None], Action], ...]
 Explained = Iterator[tuple[int, str, str]]
-"""(number, text, interpretation) of every line that is not blank."""
+"""(number, text, interpretation) of every non-blank line."""
 
 _RECORDER: Final = ("Script started", "Script done")
 _INTERRUPT: Final = re.compile(r"(?:\^C\s*)+")
@@ -33,7 +33,7 @@ _FACTS: Final[Row] = {
 
 
 def rule_table(table: dict[str, Action]) -> Rules:
-    """Return the rules of a tool: patterns of whole lines and what each says; the first that applies counts."""
+    """Return the rules of a tool: patterns of whole lines with their actions; the first that applies counts."""
     return tuple((re.compile(pattern, re.ASCII).fullmatch, action) for pattern, action in table.items())
 
 
@@ -58,7 +58,7 @@ def store(name: str, convert: Callable[..., object]) -> Action:
 
 
 def skip(*_: object) -> None:
-    """Do nothing: the line is the tool's and says nothing that is kept."""
+    """Do nothing, as the line is from the tool but holds nothing of interest."""
 
 
 def fail(run: TextRun, text: str) -> None:
@@ -68,7 +68,7 @@ def fail(run: TextRun, text: str) -> None:
 
 @dataclass
 class TextRun(Draft, ABC):
-    """The data of one process so far; the base class of every tool's parser."""
+    """Data of one process so far; base class of every tool's parser."""
 
     tool: ClassVar[str]
     expected: ClassVar[str]
@@ -77,14 +77,14 @@ class TextRun(Draft, ABC):
     usage_hint: ClassVar[str] = "call it with a server and queries, without -h"
     silence: ClassVar[tuple[str, str] | None] = None  # explanation and advice if the tool printed nothing
 
-    line: int = 0  # the tool's first line, 0 before
-    here: int = 0  # the current line number
+    line: int = 0  # the tool's first line, 0 until it is known
+    here: int = 0  # current line number
     ended: bool = True  # whether the line has its newline
     error: tuple[int, str] | None = None  # the error that the tool printed
-    usage: bool = False  # whether it printed its usage
+    usage: bool = False  # whether the tool printed its usage
     interrupted: bool = False  # whether the text contains a Ctrl-C
-    doubts: list[str] = field(default_factory=list)  # inconsistencies: with any of them it does not count as complete
-    strange: Tally = field(default_factory=Tally)  # the lines that are not from the tool
+    doubts: list[str] = field(default_factory=list)  # inconsistencies, with which the trial does not count as complete
+    strange: Tally = field(default_factory=Tally)  # lines that are not from the tool
 
     def __post_init__(self) -> None:
         self.facts = {"tool": self.tool, **_FACTS}
@@ -112,7 +112,7 @@ class TextRun(Draft, ABC):
         """Return the report, or a reject."""
 
     def read(self, line: str) -> None:
-        """Parse one line; record it if it is invalid here."""
+        """Parse a line; record it if it is invalid here."""
         if interrupt := _INTERRUPT.match(line):
             self.interrupted = True
             line = line[interrupt.end() :]
@@ -126,7 +126,7 @@ class TextRun(Draft, ABC):
             self.line = self.line or self.here
 
     def explained(self, line: str) -> str:
-        """Parse one line, and describe how it was interpreted."""
+        """Parse a line, and return how it was interpreted."""
         facts, observed = dict(self.facts), len(self.observations)
         error, usage, strange = self.error, self.usage, self.strange.count
         self.read(line)
@@ -144,7 +144,7 @@ class TextRun(Draft, ABC):
         return f"values of {', '.join(metrics)}" if metrics else f"of {self.tool}"
 
     def report(self, *, completed: bool) -> Report:
-        """Return the report; `completed` says whether it is complete and the tool ended by itself."""
+        """Return the report; `completed` means that it is complete and the tool ended by itself."""
         if self.error:
             self.warnings.append(f"Line {self.error[0]} reports an error: {quote(self.error[1])}.")
         if self.interrupted:
@@ -158,13 +158,13 @@ class TextRun(Draft, ABC):
         return super().report(completed=completed and not self.interrupted and not self.doubts)
 
     def add_up(self, interrupted: int = 0) -> None:
-        """Add a doubt if the counters are inconsistent; unknown ones are not checked."""
+        """Add a doubt if the counters are inconsistent, unless some are unknown."""
         sent, received, dropped = (self.facts[name] for name in ("sent", "received", "dropped"))
         if None not in (sent, received, dropped) and sent != received + dropped + interrupted:
             self.doubts.append(f"{sent} were sent, and {received + dropped + interrupted} are accounted for.")
 
     def reject(self) -> Reject:
-        """Return a reject that depends on how far the output got."""
+        """Return a reject whose reason depends on how far the output got."""
         if self.error:
             line, error = self.error
             return Reject(line, f"{self.tool} failed: {error[:300]}", remedy(self.tool, error))
@@ -181,7 +181,7 @@ class TextRun(Draft, ABC):
 
     @classmethod
     def prepared(cls, data: bytes) -> bytes:
-        """Return `data` as it is to be read, line by line."""
+        """Return `data` prepared for parsing line by line."""
         return data
 
     @classmethod
@@ -192,14 +192,14 @@ class TextRun(Draft, ABC):
 
     @classmethod
     def explain(cls, data: bytes, line: int = 1) -> Explained:
-        """Yield (number, text, interpretation) of every line that is not blank; parses like `parse`."""
+        """Yield (number, text, interpretation) of every non-blank line, as `parse` sees it."""
         text, _ = unpack(cls.prepared(data))
-        for number, said, run in _walk(text, cls, line):
-            yield number, said, run.explained(said)
+        for number, content, run in _walk(text, cls, line):
+            yield number, content, run.explained(content)
 
     @property
     def unfinished(self) -> str:
-        """The missing part of a report that has begun."""
+        """Description of a report that has begun but is incomplete."""
         return f"report of {self.tool} cut off or not finished"
 
 

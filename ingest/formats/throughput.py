@@ -1,4 +1,4 @@
-"""Tables, named values and trials shared by the readers of throughput tools."""
+"""Tables, named values and trials, shared by the readers of throughput tools."""
 
 import csv
 import math
@@ -15,7 +15,7 @@ from dropline.ingest.formats import Parse, Parts, Reject, Report, Sniff, text
 from dropline.ingest.formats.draft import Draft
 from dropline.ingest.formats.text import HEAD_BYTES, count, lines, parts, quote, unpack, without_runs_of_rejects, words
 
-MAX_TABLE_BYTES: Final = 32 * 1024 * 1024  # of a text held in memory as cells
+MAX_TABLE_BYTES: Final = 32 * 1024 * 1024  # of a text whose cells are held in memory
 FRAMES: Final = "frames/s"
 MBITS: Final = "Mbit/s"
 CONNECTIONS: Final = "connections/s"
@@ -28,13 +28,13 @@ _MS_PER: Final = {
 }
 _EXTREMES: Final = {"min": "minimum", "avg": "average", "max": "maximum"}
 _DECIMAL_COMMA: Final = re.compile(r"[+-]?\d[\d.]*,\d+", re.ASCII)
-# What cannot be thousands, and what may be nothing else where a semicolon leaves the comma to decimals.
+# Numbers whose comma cannot separate thousands, and those whose comma may, if the table's separator is a semicolon.
 _PLAIN_COMMA: Final = re.compile(r"[+-]?(?:0,\d+|\d+,(?!\d{3}\Z)\d+|\d{4,},\d+|[\d.]*\.\d{3},\d+)", re.ASCII)
 _PLAIN_POINT: Final = re.compile(r"[+-]?(?:0\.\d+|\d+\.(?!\d{3}\Z)\d+|\d{4,}\.\d+)", re.ASCII)
 _THOUSANDS: Final = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+", re.ASCII)
 _LARGE: Final = re.compile(r"\d{4,}", re.ASCII)
 _POINTS: Final = re.compile(r"[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?", re.ASCII)
-_GAP: Final = re.compile(r"(?<=\d)['\u00a0\u2019\u202f](?=\d{3}(?!\d))", re.ASCII)  # 1'488'095, or with narrow blanks
+_GAP: Final = re.compile(r"(?<=\d)['\u00a0\u2019\u202f](?=\d{3}(?!\d))", re.ASCII)  # 1'488'095, or narrow blanks
 _CAPTION: Final = re.compile(r"([^()]*)(?:\(([^()]*)\))?")
 _MICRO: Final = str.maketrans("\u00b5\u03bc\ufffd", "uuu")
 _SURPLUS: Final = re.compile(r"[^a-z0-9]+")
@@ -61,11 +61,11 @@ Samples = Sequence[tuple[float, float]]
 
 
 class Fields(ABC):
-    """The named values of one result, with whatever the tool wrote: a row of a table or a JSON object."""
+    """Named values of one result as the tool wrote them: a row of a table or a JSON object."""
 
     @abstractmethod
     def get(self, *names: str, unit: str | None = None) -> object:
-        """Return the first value of these names that is not empty; `unit` is the one in a column's caption."""
+        """Return the first non-empty value with one of these names; `unit` is that in a column's caption."""
 
     def number(self, *names: str, unit: str | None = None, scale: float = 1.0) -> float | None:
         """Return `get` as a number times `scale`, or None."""
@@ -91,7 +91,7 @@ class Fields(ABC):
 
 
 class Series(NamedTuple):
-    """A value to observe: its names, the first that is there counts, and what it is observed as."""
+    """A value to observe: its names, of which the first present one counts, and the resulting observation."""
 
     names: str
     metric: str
@@ -101,7 +101,7 @@ class Series(NamedTuple):
 
 
 class Trial(Draft):
-    """One trial being parsed.
+    """A trial being parsed.
 
     Details: `load_layer` is L1 (preamble and gap included), L2 (with FCS) or goodput; `direction_scope` is per_port,
     one_way or sum_both; `loss_tolerance_pct` is what the test accepts, `loss_observed_pct` the measured loss (0..100);
@@ -123,7 +123,7 @@ class Trial(Draft):
         names: str = "{0}{2}",
         measure: str = "latency",
     ) -> None:
-        """Add the min, avg and max as milliseconds; `unit` is that of captions without one."""
+        """Add min, avg and max in milliseconds; `unit` applies to captions without one."""
         for each, long in _EXTREMES.items():
             value = fields.milliseconds(unit, *names.format(each, long, measure).split())
             self.observe(f"{measure}_{each}", value, "ms", label, t_s)
@@ -134,7 +134,7 @@ class Trial(Draft):
             self.observe(metric, fields.number(*names.split(), scale=scale), unit, label, t_s)
 
     def doubt(self, why: str) -> None:
-        """Record why the trial does not count as complete."""
+        """Record a reason why the trial does not count as complete."""
         self.completed = False
         self.warnings.append(why)
 
@@ -145,7 +145,7 @@ class Trial(Draft):
             self.details["frame_mix"] = f"{mix} frames"
 
     def count_by_rate(self, sent_rate: float | None) -> None:
-        """Derive missing counts from rate and duration; the drop rate gives the lost frames."""
+        """Derive missing counts from rate and duration, and the lost frames from the drop rate."""
         facts, loss_pct = self.facts, self.details["loss_observed_pct"]
         if facts["sent"] is not None or not sent_rate or not facts["duration_s"] or loss_pct is None or loss_pct > 100:
             return
@@ -155,14 +155,14 @@ class Trial(Draft):
         self.warnings.append("It gives rates and the share that was dropped: the counts are computed from these.")
 
     def repeat(self, repetition: int | None, *, several: bool) -> None:
-        """Record the number of the trial; it is the repetition where a table has `several`."""
+        """Record the number of the trial, which is the repetition if a table has `several`."""
         self.details["trial"] = repetition
         if several and repetition is not None and repetition < 2**31:
             self.facts["repetition"] = repetition
 
     def lack(self, line: int) -> None:
         """Record an unusable line of the trial."""
-        self.doubt(f"Line {line} cannot be used: the trial lacks what it says.")
+        self.doubt(f"Line {line} cannot be used: the trial lacks its values.")
 
     def cut(self, line: int) -> None:
         """Record that the last line of the file may be truncated."""
@@ -220,7 +220,7 @@ Trials = Iterator[Trial | Reject]
 
 
 class Line(NamedTuple):
-    """The cells of one line of a table; `ended` is whether the line has its newline."""
+    """Cells of a line of a table; `ended` is whether the line has its newline."""
 
     number: int
     cells: list[str]
@@ -228,12 +228,12 @@ class Line(NamedTuple):
 
     @property
     def quoted(self) -> str:
-        """The cells in quotes, for a message."""
+        """Cells in quotes, for messages."""
         return quote(",".join(self.cells))
 
 
 class Columns:
-    """The captions of a table: `Offered Load (fps)` and `OfferedLoad(fps)` are ("offeredload", "fps")."""
+    """Captions of a table, with `Offered Load (fps)` and `OfferedLoad(fps)` as ("offeredload", "fps")."""
 
     def __init__(self, captions: Sequence[str]) -> None:
         self.keys = [_key(caption) for caption in captions]
@@ -246,11 +246,11 @@ class Columns:
             self._places.setdefault((name, unit), []).append(place)
 
     def unit(self, name: str) -> str | None:
-        """Return the unit in brackets of the first column of that name, or None."""
+        """Return the unit in brackets of the first column with this name, or None."""
         return next((self.keys[place][1] for place in self.places(name)), None)
 
     def places(self, name: str, unit: str | None = None) -> list[int]:
-        """Return the positions of all columns of a name, optionally of one unit."""
+        """Return the positions of all columns with this name and, if given, this unit."""
         return self._places.get((name, unit), [])
 
 
@@ -259,7 +259,7 @@ IsHeader = Callable[[Columns], bool]
 
 @dataclass(slots=True)
 class Record(Fields):
-    """One row of a table; `cut` is the text of its last cell if that may be truncated."""
+    """A row of a table; `cut` is the text of its last cell if that may be truncated."""
 
     line: int
     columns: Columns
@@ -267,17 +267,17 @@ class Record(Fields):
     cut: str | None = None
 
     def get(self, *names: str, unit: str | None = None) -> object:
-        """Return the value of the first of these columns that is not empty."""
+        """Return the first non-empty value of these columns."""
         found = (self.values[place] for name in names for place in self.columns.places(name, unit))
         return next((value for value in found if value not in (None, "")), None)
 
     def unit(self, name: str) -> str | None:
-        """Return the unit in the caption of the first column of that name, or None."""
+        """Return the unit in the caption of the first column with this name, or None."""
         return self.columns.unit(name)
 
     @property
     def quoted(self) -> str:
-        """The values in quotes, for a message."""
+        """Values in quotes, for messages."""
         return quote(",".join(str(value) for value in self.values if value))
 
 
@@ -290,7 +290,7 @@ class Table:
     rows: list[Line] = field(default_factory=list)
 
     def records(self, trial: Trial | None = None) -> tuple[list[Record], list[Reject]]:
-        """Return the records and the rejects of the rows; record unusable and truncated rows in the trial."""
+        """Return the records and the rejects of the rows; note unusable and truncated rows in the trial."""
         found = [self.record(row, trial) for row in self.rows]
         return [row for row in found if isinstance(row, Record)], [row for row in found if isinstance(row, Reject)]
 
@@ -341,20 +341,20 @@ def rows(text: bytes) -> Iterator[Line]:
 
 @lru_cache(maxsize=1)
 def _notation(head: bytes) -> tuple[str, bool]:
-    """Return the separator of a table, and whether its numbers have a decimal comma, as a spreadsheet may save them."""
+    """Return the separator of a table, and whether its numbers have a decimal comma, as spreadsheets may write them."""
     beginning = [line for _, line, _ in islice(lines(head), _HEADER_WITHIN)]
     wide = (each for each in ";\t" if any(line.count(each) >= _SEPARATORS > line.count(",") for line in beginning))
     separator = next(wide, ",")
     cells = {cell.strip() for line in beginning for cell in _cells(line, separator)}
     has_comma = any(map((_DECIMAL_COMMA if separator == ";" else _PLAIN_COMMA).fullmatch, cells))
-    # `1.200` is 1,200 unless the same table has 8000
+    # `1.200` is 1,200 unless the same table also has numbers like 8000
     has_thousands = separator != "," and any(map(_THOUSANDS.fullmatch, cells)) and not any(map(_LARGE.fullmatch, cells))
     has_point = any(map(_PLAIN_POINT.fullmatch, cells))
     return separator, (has_comma and (separator == ";" or not has_point)) or (has_thousands and not has_point)
 
 
 def _cells(line: str, separator: str) -> list[str]:
-    """Split one line of CSV; an invalid line stays one cell."""
+    """Return the cells of a CSV line; an invalid line is one cell."""
     line = line if line.isascii() and "'" not in line else _GAP.sub("", line)
     if line.count(separator) > _MOST_COLUMNS:
         return [line]
@@ -380,12 +380,12 @@ def each_row(table: Table, trial_of: Callable[[Record], Trial | Reject]) -> Part
 
 
 def concluded(trial: Trial | Reject) -> Report | Reject:
-    """Return the report of a trial, or why it has none."""
+    """Return the report of a trial, or a reject."""
     return trial.conclude() if isinstance(trial, Trial) else trial
 
 
 def each_table(text: bytes, is_header: IsHeader, read: Read, expected: str | None) -> Parts:
-    """Yield the results of every table; lines above are rejects, or prose if nothing is `expected`."""
+    """Yield the results of every table; lines above them are rejects, or prose if nothing is `expected`."""
     for table in tables(text, is_header):
         if table.columns.keys:
             yield from read(table)
@@ -396,7 +396,7 @@ def each_table(text: bytes, is_header: IsHeader, read: Read, expected: str | Non
 def stray(table: Table, expected: str) -> Iterator[Reject]:
     """Yield a reject for lines before every header."""
     for row in table.rows:
-        yield Reject(row.number, f"not of the table: {row.quoted}", expected)
+        yield Reject(row.number, f"not part of the table: {row.quoted}", expected)
 
 
 def of_tables(is_header: IsHeader, read: Read, expected: str, *, has_prose: bool = False) -> tuple[Sniff, Parse]:
@@ -408,7 +408,7 @@ def of_tables(is_header: IsHeader, read: Read, expected: str, *, has_prose: bool
 def accounted(read: Callable[[bytes], Iterable[Report | Reject]], expected: str) -> Parse:
     """Return a reader's `parse`: the results of `read` for a text, with consecutive rejects as one.
 
-    Data is as for `text.parts`, at most MAX_TABLE_BYTES; a text without results is one reject, too.
+    Data is as for `text.parts`, at most MAX_TABLE_BYTES; a text without results is a reject, too.
     """
     advice = "split the file into one file per test"
     return lambda data: parts(data, lambda text: without_runs_of_rejects(read(text), expected), advice, MAX_TABLE_BYTES)
@@ -432,13 +432,13 @@ def _possible_headers(head: bytes) -> list[Columns]:
 
 
 def number(value: object, scale: float = 1.0) -> float | None:
-    """Parse a number, perhaps with thousands separators, times `scale`; None if invalid or beyond any counter."""
+    """Return a number, which may have thousands separators, times `scale`; None if invalid or beyond any counter."""
     parsed = text.number(text.without_thousands(value.strip()) if isinstance(value, str) else value, scale)
     return parsed if parsed is not None and abs(parsed) <= _LARGEST else None
 
 
 def whole(value: object) -> int | None:
-    """Parse a counter, with or without thousands separators or as `60.0`; return None if invalid."""
+    """Return a counter, with or without thousands separators or as `60.0`; None if invalid."""
     if (exact := count(text.without_thousands(value.strip()) if isinstance(value, str) else value)) is not None:
         return exact
     parsed = number(value)
@@ -451,16 +451,16 @@ def several_trials(numbers: Iterable[object]) -> bool:
 
 
 def total(values: Iterable[Amount | None]) -> Amount | None:
-    """Return the sum of some values, or None if one is unknown."""
+    """Return the sum of the values, or None if one is unknown."""
     found = list(values)
     known = [value for value in found if value is not None]
     return sum(known[1:], known[0]) if known and len(known) == len(found) else None
 
 
 def steady(samples: Samples) -> Samples:
-    """Return the samples from the first to the last of at least 95 % of the median of those above zero.
+    """Return the samples from the first to the last that reach 95 % of the median of samples above zero.
 
-    So the ramps at both ends are left out, and neither a ramp nor a single peak decides.
+    This leaves out the ramps at both ends, and is robust against ramps and single peaks.
     """
     positive = [value for _, value in samples if value > 0]
     floor = 0.95 * median(positive or [math.inf])
@@ -471,5 +471,5 @@ def steady(samples: Samples) -> Samples:
 def _key(caption: str) -> tuple[str, str]:
     match = _CAPTION.match(caption[:_TEXT_LENGTH].strip().lower())
     name, unit = match.groups() if match else (caption, None)
-    # The micro sign and the Greek letter look the same, and neither is UTF-8 as a spreadsheet saves it.
+    # The micro sign and the Greek letter look the same, and spreadsheets write neither as UTF-8.
     return _SURPLUS.sub("", name), (unit or "").strip().translate(_MICRO)

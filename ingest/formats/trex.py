@@ -1,7 +1,7 @@
-"""The reader of TRex's `stl_ndr_bench_tool.py -o` (trex-core, ndr_bench.py): frames/s of all ports, last iteration.
+"""Reader of TRex's `stl_ndr_bench_tool.py -o` (trex-core, ndr_bench.py): frames/s of all ports, last iteration.
 
-The benchmark is called NDR but accepts `pdr` percent of lost frames, 0.1 by default. Rates named `*_L1` and
-`rate_*_bps` include preamble and gap, `tx_bps` and `rx_bps` do not. `cpu_util` is TRex's own.
+The benchmark is called NDR but accepts `pdr` percent of lost frames, by default 0.1. Rates named `*_L1` and
+`rate_*_bps` include preamble and gap; `tx_bps` and `rx_bps` do not. `cpu_util` is that of TRex.
 """
 
 from typing import Final

@@ -1,7 +1,7 @@
-"""The reader of vswitchperf's result files (OPNFV vsperf, core/results/results_constants.py): a row per trial.
+"""Reader of vswitchperf's result files (OPNFV vsperf, core/results/results_constants.py): a row per trial.
 
-The file names no generator and has no counts. With TestCenter its `_mbps` columns are megabytes per second, a factor of
-8 too low, so rates are frames/s only. A cell may be `Unknown`. Latencies (ns) become observations in ms.
+The file names no generator and has no counts. With TestCenter, its `_mbps` columns are megabytes per second, too low by
+a factor of 8, so only rates in frames/s are used. A cell may be `Unknown`. Latencies (ns) become observations in ms.
 """
 
 from functools import partial
@@ -34,7 +34,7 @@ def _trial(record: Record) -> Trial:
     trial.latency(record, "ns", names="{0}latencyns")
     printed = record.number("throughputrxmbps")
     if achieved and size and printed and abs(printed / (achieved * size / 1e6) - 1) < _CLOSE:
-        trial.warnings.append("Its mbps columns are megabytes per second: the factor 8 is missing. They are not used.")
+        trial.warnings.append("Its mbps columns are megabytes per second, without the factor 8. They are not used.")
     return trial
 
 

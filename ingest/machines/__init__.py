@@ -4,7 +4,7 @@ Each function in `hardware` and `software` parses one source; it is pure and rai
 folder, as written by `collect.sh`, describe one host.
 """
 
-from dropline.ingest.machines import hardware, software  # they register their sources
+from dropline.ingest.machines import hardware, software  # imported to register their sources
 from dropline.ingest.machines.facts import SOURCES, TRANSCRIPT, FactError, Facts, recognise
 from dropline.ingest.machines.host import PRECEDENCE, host
 

@@ -1,8 +1,7 @@
-"""The sources of machine facts, how each is recognised, and the tolerant conversions that their parsers share.
+"""Sources of machine facts, how each is recognised, and the tolerant conversions that their parsers share.
 
-Content takes precedence over name, which decides only for ambiguous content, or an empty file. A conversion returns
-None for an invalid value, so that an odd field affects only itself; FactError is for a file that is not what it should
-be.
+Content takes precedence over the name, which matters only for ambiguous content or an empty file. A conversion returns
+None for an invalid value, so that an odd field affects only itself; FactError is for files of another kind.
 """
 
 import json
@@ -32,17 +31,17 @@ _MAX_BYTES: Final = 2**62
 
 
 class FactError(ValueError):
-    """An unreadable file of machine facts; the text says what was expected."""
+    """A file of machine facts is unreadable; the message says what was expected."""
 
 
 class Source(NamedTuple):
-    """One kind of file with machine facts, as sources.yml describes it."""
+    """A kind of file with machine facts, as described in sources.yml."""
 
     kind: str
-    content: bytes  # pattern of its beginning, if that tells it
+    content: bytes  # pattern of its beginning, if that identifies it
     name: re.Pattern[str]
     command: str
-    parse: Parser | None = None  # None: stored unparsed, for people to read
+    parse: Parser | None = None  # None for files that are stored unparsed, for people to read
 
 
 DECLARED: Final[dict[str, Any]] = beside.words(__file__, "sources")
@@ -55,14 +54,14 @@ SOURCES: Final = {
 
 
 def source(parse: Parser) -> Parser:
-    """Register the parser of the kind that it is named after."""
+    """Register a parser for the kind of the same name."""
     SOURCES[parse.__name__] = SOURCES[parse.__name__]._replace(parse=parse)
     return parse
 
 
 @cache
 def _contents(*left_out: str) -> re.Pattern[bytes]:
-    """Return one pattern for all contents; its last group is the kind of the first matching source."""
+    """Return a pattern for all contents, whose last group is the kind of the first matching source."""
     contents = ((each.kind, each.content) for each in SOURCES.values() if each.content and each.kind not in left_out)
     return re.compile(b"|".join(b"(?P<%b>%b)" % (kind.encode(), content) for kind, content in contents), re.MULTILINE)
 
@@ -75,7 +74,7 @@ def stem(name: str) -> str:
 def recognise(name: str, data: bytes) -> str | None:
     """Return the kind of machine facts in a file (all or its beginning), by its content, else by its name.
 
-    Call this for files of a folder of machine facts, as content that any file could have is judged by its name.
+    Call this only for files in a folder of machine facts, as ambiguous content is judged by its name.
     """
     if name.endswith(".err"):
         return MESSAGES if _by_name(name.removesuffix(".err")) else None
@@ -86,7 +85,7 @@ def recognise(name: str, data: bytes) -> str | None:
 
 
 def outputs(transcript: bytes) -> Iterator[tuple[str, str, bytes]]:
-    """Yield kind, command and output of each source in a transcript; all its commands follow the same prompt."""
+    """Yield kind, command and output of each source in a transcript, whose commands follow the same prompt."""
     begin = re.match(SOURCES[TRANSCRIPT].content, transcript.lstrip(), re.MULTILINE)
     prompt = re.escape(begin["prompt"]) if begin else b"(?!)"
     parts = re.split(rb"^%b(?!dmidecode [0-9])(.*)\n" % prompt, transcript, flags=re.MULTILINE)
@@ -105,7 +104,7 @@ def _by_name(name: str) -> str | None:
 
 
 def require(found: Found | None, what: str) -> Found:
-    """Return the value, or raise FactError that `what` was expected if it is missing."""
+    """Return a value; if it is missing, raise FactError with `what` was expected."""
     if not found:
         raise FactError(f"expected {what}")
     return found
@@ -113,18 +112,18 @@ def require(found: Found | None, what: str) -> Found:
 
 def text(data: bytes) -> str:
     """Decode `data` without BOM, carriage returns and control characters; raise FactError if it is too large."""
-    too_much = f"what one machine says about itself, found more than {_MAX_TEXT_BYTES // 1024**2} MiB"
+    too_much = f"the facts of one machine, found more than {_MAX_TEXT_BYTES // 1024**2} MiB"
     require(len(data) <= _MAX_TEXT_BYTES, too_much)
     return _CONTROL.sub("", data.decode("utf-8-sig", "replace"))
 
 
 def once(data: bytes, begin: str) -> str:
-    """Return the first of several outputs in one file; raise FactError if they differ in more than numbers."""
+    """Return the first output in a file; raise FactError if further ones differ in more than numbers."""
     content = text(data)
     starts = [match.start() for match in re.finditer(f"^(?:{begin})", content, re.MULTILINE)]
     ends = [*starts[1:], len(content)]
     alike = {re.sub("[0-9.]+", "0", content[start:end]).strip() for start, end in zip(starts, ends, strict=False)}
-    require(len(alike) < 2, f"what one machine says about itself, found the output of {len(starts)} calls that differ")
+    require(len(alike) < 2, f"the facts of one machine, found the output of {len(starts)} calls that differ")
     return content[: ends[0]]
 
 
@@ -150,15 +149,15 @@ def document(data: bytes, command: str) -> Any:
 
 
 def entries(value: Any) -> list[Facts]:
-    """Return the objects of a JSON list, or nothing for any other value."""
+    """Return the objects of a JSON list; empty for any other value."""
     return [item for item in items(value) if isinstance(item, dict)]
 
 
 def word(value: Any, longest: int = 200) -> str | None:
-    """Return a text on one line, or None for placeholders that programs print for no value."""
+    """Return a text on one line, or None for programs' placeholders for missing values."""
     if not isinstance(value, str):
         return None
-    # JSON escapes can encode characters that UTF-8 cannot.
+    # JSON escapes can encode lone surrogates, which UTF-8 cannot.
     clean = _CONTROL.sub("", value).encode("utf-8", "replace").decode()
     clean = " ".join(clean.split())
     return None if clean.lower() in _NO_VALUE else clean[:longest]
@@ -177,7 +176,7 @@ def number(value: Any) -> float | None:
 
 
 def size_bytes(value: Any) -> int | None:
-    """Return bytes, from a byte count or from `256G` or `16 GB` (powers of 1024)."""
+    """Return a size in bytes, from a number of bytes or from `256G` or `16 GB` (powers of 1024)."""
     if not isinstance(value, str):
         return whole(value, _MAX_BYTES)
     match = _SIZE.fullmatch(value.strip())
@@ -188,7 +187,7 @@ def size_bytes(value: Any) -> int | None:
 
 
 def nominal_mhz(cpu_model: str | None) -> float | None:
-    """Return the clock in a processor's name, in MHz: `... @ 2.40GHz` is 2400."""
+    """Return the clock in a processor's name in MHz, e.g. 2400 for `... @ 2.40GHz`."""
     match = re.search(r"@\s*([0-9]{1,2}(?:\.[0-9]{1,3})?)\s*GHz", cpu_model or "", re.IGNORECASE)
     return round(float(match[1]) * 1000, 3) if match else None
 

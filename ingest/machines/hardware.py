@@ -42,13 +42,13 @@ _SIZES: Final = {"queue_length": "txqlen", "tx_queues": "num_tx_queues", "rx_que
 
 @source
 def lscpu(data: bytes) -> Facts:
-    """Return the processors: sockets, and over all of them cores, and threads that are switched on.
+    """Return the processors: the number of sockets and, over all of them, of cores and of online threads.
 
     A field's name ends with a colon and every value is text; newer versions nest fields in `children` (JSON) or indent
     them (text), and a terminal wraps long values. `cpu_mhz` is the clock in the model's name, else the maximum, else
-    the current one, which old versions print. Of several kinds of cores (big.LITTLE) each has a model and its numbers.
+    the current one, which old versions print. Each kind of core (big.LITTLE) has its own model and numbers.
     """
-    said: dict[str, list[Any]] = {}
+    named: dict[str, list[Any]] = {}
     pairs: list[tuple[str, Any]]
     if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
         objects = (each for each, _ in _tree(mapping(document(data, "lscpu -J")).get("lscpu")))
@@ -60,15 +60,15 @@ def lscpu(data: bytes) -> Facts:
         pairs = [(name.strip(), value.strip()) for name, value in lines]
     for name, value in pairs:
         english = next((field for field, others in _TRANSLATED.items() if re.fullmatch(others, name)), name)
-        said.setdefault(english, []).append(value)
-    require("Architecture" in said or "CPU(s)" in said, "the fields of `lscpu`, among them Architecture and CPU(s)")
-    texts = {name: found for name, values in said.items() if (found := word(values[0]))}
-    model = " + ".join(dict.fromkeys(filter(None, map(word, said.get("Model name", [])))))
-    # Arm without ACPI tables reports clusters instead of sockets.
-    counts = {name: [whole(value) or 0 for value in values] for name, values in said.items()}
+        named.setdefault(english, []).append(value)
+    require("Architecture" in named or "CPU(s)" in named, "the fields of `lscpu`, among them Architecture and CPU(s)")
+    texts = {name: found for name, values in named.items() if (found := word(values[0]))}
+    model = " + ".join(dict.fromkeys(filter(None, map(word, named.get("Model name", [])))))
+    # Without ACPI tables, Arm machines report clusters instead of sockets.
+    counts = {name: [whole(value) or 0 for value in values] for name, values in named.items()}
     places = (("Core(s) per socket", "Socket(s)"), ("Core(s) per cluster", "Cluster(s)"))
     cores = (sum(a * b for a, b in zip(counts.get(per, ()), counts.get(of, ()), strict=False)) for per, of in places)
-    ranges = re.findall("([0-9]{1,6})(?:-([0-9]{1,6}))?", str(said.get("On-line CPU(s) list")))
+    ranges = re.findall("([0-9]{1,6})(?:-([0-9]{1,6}))?", str(named.get("On-line CPU(s) list")))
     online = (int(last or first) - int(first) + 1 for first, last in ranges)
     return known(
         architecture=texts.get("Architecture"),
@@ -93,7 +93,7 @@ def lshw(data: bytes) -> Facts:
     """Return processors, installed memory, network interfaces by name, and disks.
 
     Older versions print one object, newer ones a list; some print objects separated by commas without brackets. Clocks
-    are in Hz, network speeds in bit/s. Only network interfaces on a bus count: not veth, bridges and the like.
+    are in Hz, network speeds in bit/s. Only network interfaces on a bus count, unlike veth or bridges.
     """
     found = document(b"[%b]" % text(data).strip(" ,\n").encode(), "lshw -json")
     nodes = list(_tree(found[0] if found and isinstance(found[0], list) else found))
@@ -103,7 +103,7 @@ def lshw(data: bytes) -> Facts:
         of_class.setdefault(str(node.get("class")), []).append(node)
     processors = [node for node in of_class.get("processor", []) if not node.get("disabled")]
     configurations = [mapping(node.get("configuration")) for node in processors]
-    # Caches are memory, too, under other ids.
+    # Caches are also of class memory, with other ids.
     memory = [n for n in of_class.get("memory", []) if re.fullmatch("memory(:[0-9]+)?", str(n.get("id")))]
     model = next((m for n in processors if (m := word(n.get("product")))), None)
     clocks = (size_bytes(n.get(key)) for n in processors for key in ("capacity", "size"))
@@ -162,7 +162,7 @@ def dmidecode(data: bytes) -> Facts:
     """Return machine, processors and the sum of the memory modules."""
     content = once(data, "# dmidecode [0-9]")
     blocks = [(match[1].strip(), fields(match[2])) for match in _DMI_BLOCK.finditer(content)]
-    # Without root, or in many virtual machines, there is no SMBIOS: it prints two lines, which are no facts.
+    # Without root, or in many virtual machines, there is no SMBIOS, and it prints two lines without facts.
     require("dmidecode" in content or blocks, "the output of `dmidecode`, which begins with `# dmidecode VERSION`")
     system = next((block for title, block in blocks if title == "System Information"), {})
     sockets = (block for title, block in blocks if title == "Processor Information")
@@ -187,24 +187,24 @@ def dmidecode(data: bytes) -> Facts:
 
 @source
 def meminfo(data: bytes) -> Facts:
-    """Return the memory usable by the kernel, where kB means KiB, and the part reserved for huge pages."""
-    said = {name: int(amount) * (1024 if kib else 1) for name, amount, kib in _MEMINFO.findall(text(data))}
-    require(said.get("MemTotal"), "/proc/meminfo, with a line `MemTotal: N kB`")
+    """Return the memory usable by the kernel (kB means KiB), and the part reserved for huge pages."""
+    sizes = {name: int(amount) * (1024 if kib else 1) for name, amount, kib in _MEMINFO.findall(text(data))}
+    require(sizes.get("MemTotal"), "/proc/meminfo, with a line `MemTotal: N kB`")
     return known(
-        memory_bytes=said["MemTotal"],
-        swap_bytes=said.get("SwapTotal"),
-        hugepages=said.get("HugePages_Total"),
-        hugepage_bytes=said.get("Hugepagesize"),
+        memory_bytes=sizes["MemTotal"],
+        swap_bytes=sizes.get("SwapTotal"),
+        hugepages=sizes.get("HugePages_Total"),
+        hugepage_bytes=sizes.get("Hugepagesize"),
     )
 
 
 @source
 def cpuinfo(data: bytes) -> Facts:
-    """Return the processors; sockets and cores only where the kernel numbers them (x86)."""
+    """Return the processors; sockets and cores only if the kernel numbers them (x86)."""
     content = once(data, r"[ \t]*processor[ \t]*:[ \t]*0[ \t\r]*$")
     blocks = re.split(r"^(?=[ \t]*processor\s*:)", content, flags=re.MULTILINE)
-    said = ({name.lower(): value for name, value in fields(block).items()} for block in blocks)
-    processors = [block for block in said if block.get("processor", "").isdigit()]
+    named = ({name.lower(): value for name, value in fields(block).items()} for block in blocks)
+    processors = [block for block in named if block.get("processor", "").isdigit()]
     require(processors, "the blocks of /proc/cpuinfo, each with `processor : N`")
     first = processors[0]
     model = word(first.get("model name") or first.get("cpu") or first.get("uarch"))  # x86 and Arm, POWER, RISC-V
@@ -239,13 +239,13 @@ def lsblk(data: bytes) -> Facts:
 
 
 def _disk(name: str, size: int, model: str | None) -> str:
-    """Describe one disk, e.g. `nvme0n1 931.5 GiB (Samsung SSD 980 PRO)`."""
+    """Return a disk as text, e.g. `nvme0n1 931.5 GiB (Samsung SSD 980 PRO)`."""
     return f"{name} {size / 2**30:.5g} GiB" + (f" ({model})" if model else "")
 
 
 @source
 def ip_link(data: bytes) -> Facts:
-    """Return the network interfaces of one namespace by name, without their addresses."""
+    """Return the network interfaces of a namespace by name, without addresses."""
     found = document(data, "ip -j link")
     require(isinstance(found, list), "the JSON of `ip -j link`: a list of interfaces")
     links = {name: link for link in entries(found) if (name := word(link.get("ifname")))}
@@ -263,7 +263,7 @@ def ip_link(data: bytes) -> Facts:
 
 @source
 def ethtool(data: bytes) -> Facts:
-    """Return speed in Mbit/s and link, the driver (-i, the interface is in the file's name), or the offloads (-k)."""
+    """Return speed in Mbit/s and link, the driver (-i; the file's name has the interface), or the offloads (-k)."""
     content = text(data)
     flat = fields(content)
     if content.lstrip().startswith("Settings for"):

@@ -1,4 +1,4 @@
-"""One machine from all files of its folder: precedence of sources, and identity."""
+"""Machine from all files of its folder: precedence of sources, and identity."""
 
 import hashlib
 import json
@@ -13,11 +13,11 @@ from dropline.ingest.machines.facts import SOURCES, TRANSCRIPT, FactError, Facts
 
 PRECEDENCE: Final[dict[str, list[str]]] = beside.words(__file__)
 _OWN_COLUMNS: Final = frozenset({*PRECEDENCE, "packages"})
-# The clock changes with load, and the usable memory a little with every boot.
+# The clock changes with the load, and the usable memory slightly with every boot.
 _NOT_IDENTIFYING: Final = frozenset({"cpu_mhz", "memory_bytes"})
 _OF_PROCESSOR: Final = ("cpuinfo", "lscpu")
 _TUNING: Final = ("transparent_huge_pages", "clock_source", "kernel_command_line", "bios_version", "microcode")
-_RANDOM: Final = "net.core.netdev_rss_key"  # at every boot
+_RANDOM: Final = "net.core.netdev_rss_key"  # new at every boot
 _FAILED: Final = re.compile(
     rb"not found|no such file|permission denied|not permitted|not supported|no data available"
     rb"|must be (?:super-user|root)|no such device|cannot (?:get|open|read)|can't (?:open|read)",
@@ -26,16 +26,16 @@ _FAILED: Final = re.compile(
 _MAX_MESSAGE_BYTES: Final = 400
 _MAX_FACTS_CHARACTERS: Final = 65_536
 
-# (kind, file, facts) of all readable files, in order of their names
+# (kind, file, facts) of all readable files, in the order of their names
 _Found = list[tuple[str, str, Facts]]
 
 
 def host(files: Mapping[str, bytes]) -> tuple[Row, list[Reject]]:
     """Return the row of schema.HOSTS for the files of one folder, and the rejects.
 
-    The row lacks batch, campaign and source_path. Its `host_id` is a function of hardware and software; `packages` and
-    `tuning` are lists of (name, value); `facts` is JSON by file. Unknown, empty and failed files are skipped: a missing
-    tool is normal. A Reject's reason begins with the file's name and a colon.
+    The row lacks batch, campaign and source_path. Its `host_id` is derived from hardware and software; `packages` and
+    `tuning` are lists of (name, value); `facts` is JSON by file. Unknown, empty and failed files are skipped, as tools
+    are often missing. A Reject's reason begins with the file's name and a colon.
     """
     found: _Found = []
     rejects: list[Reject] = []
@@ -43,7 +43,7 @@ def host(files: Mapping[str, bytes]) -> tuple[Row, list[Reject]]:
         kind = recognise(name, files[name])
         for own_kind, own_name, data in outputs(files[name]) if kind == TRANSCRIPT else [(kind, name, files[name])]:
             source, content = SOURCES.get(own_kind or ""), data.strip()
-            is_failed = len(content) <= _MAX_MESSAGE_BYTES and _FAILED.search(content)  # as its command is missing
+            is_failed = len(content) <= _MAX_MESSAGE_BYTES and _FAILED.search(content)  # its command was missing
             if source is None or source.parse is None or is_failed or not content:
                 continue
             try:
@@ -71,7 +71,7 @@ def host(files: Mapping[str, bytes]) -> tuple[Row, list[Reject]]:
 
 
 def _tuning(facts: Facts) -> Iterator[tuple[str, str]]:
-    """Yield firmware and settings that may change the speed, by name: limits, and which mitigations are on."""
+    """Yield firmware and settings that may affect the speed, with names: limits, and enabled mitigations."""
     yield from ((name, facts[name]) for name in _TUNING if name in facts)
     if governors := facts.get("governors"):
         yield "governor", ", ".join(governors)
@@ -93,7 +93,7 @@ def _first(found: _Found, column: str, kinds: Iterable[str]) -> Any:
 
 
 def _nic(found: _Found) -> Row:
-    """Return the main network interface: on a bus, with a link, and the fastest."""
+    """Return the main network interface: the fastest on a bus with a link."""
     nics: dict[str, Facts] = {}
     for kind, name, facts in found:
         if kind == "lshw":
@@ -103,7 +103,7 @@ def _nic(found: _Found) -> Row:
             label = re.sub(r"^ethtool(?:-[a-z](?=-))?-?", "", stem(name))
             nics[label] = nics.get(label, {}) | facts
     every = [nic for _, nic in sorted(nics.items())]
-    # `ethtool eth0` alone does not tell the bus; of virtual interfaces, the driver is known
+    # `ethtool eth0` alone does not show the bus, but the drivers of virtual interfaces are known
     real = [nic for nic in every if nic.get("bus")] or [nic for nic in every if "driver" not in nic]
     rank = [(nic.get("link") is True, nic.get("speed_mbps", 0)) for nic in real]
     best = real[rank.index(max(rank))] if real else {}

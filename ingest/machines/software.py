@@ -1,4 +1,4 @@
-"""Facts of the software: operating system, kernel, packages, and the versions that programs print."""
+"""Facts of the software: operating system, kernel, packages, and versions printed by programs."""
 
 import re
 import shlex
@@ -29,7 +29,7 @@ _SECRET: Final = re.compile(r"\S*(?:passw|secret|token|key|credential)\S*=\S*", 
 _WORD: Final = r"[a-z][a-z0-9_-]{0,30}"
 _MAX_PACKAGES: Final = 10_000
 _NAME: Final = r"(?P<name>[A-Za-z0-9][A-Za-z0-9+._-]*)"
-# dpkg's third character is an error flag; only the second, `i`, means installed (dpkg-query(1)).
+# Of dpkg's three characters, the second is `i` for installed packages, the third an error flag (dpkg-query(1)).
 _DPKG: Final = re.compile(rf"(?P<status>[uihrp][ncHUFWti][ R]?)\s+{_NAME}(?::[a-z0-9-]+)?\s+(?P<version>\S+)(?:\s.*)?")
 _PAIR: Final = re.compile(rf"{_NAME}(?::[a-z0-9-]+)?\t(?P<version>[^\s]*)(?:\t.*)?")
 _RPM: Final = re.compile(
@@ -37,7 +37,7 @@ _RPM: Final = re.compile(
     r"(?:noarch|x86_64(?:_v[234])?|i[3-6]86|aarch64|armv7hl|ppc64le|s390x|riscv64|\(none\))"
 )
 _KEA: Final = re.compile(r"([0-9]+\.[0-9]+\.[0-9]+[-\w]*)(?: \(.*\))?")
-# Since 2.6 list items begin with a dash.
+# Since 2.6, list items begin with a dash.
 _LINKED: Final = re.compile(r"(?:- )?(log4cplus|OpenSSL|Botan) ([0-9][\w.]*).*")
 _BACKEND: Final = re.compile(r"(?:- )?(\w+) backend ([0-9.]+)(?:, library ([\w.]+))?")
 _PERFDHCP: Final = re.compile(rf"(?:VERSION:\s*)?{_KEA.pattern}")
@@ -51,19 +51,19 @@ _DATABASE: Final = re.compile(
 def os_release(data: bytes) -> Facts:
     """Return name and version of the operating system; for a rolling release, its build."""
     found = [match for line in lines(data) if (match := re.fullmatch(r"([A-Z][A-Z0-9_]*)=(.*)", line))]
-    said: dict[str, str | None] = {}
+    named: dict[str, str | None] = {}
     for match in found:
         with suppress(ValueError):  # an unclosed quote
-            said[match[1]] = word(match[2].strip("\"'"))
-            said[match[1]] = word(" ".join(shlex.split(match[2])))
+            named[match[1]] = word(match[2].strip("\"'"))
+            named[match[1]] = word(" ".join(shlex.split(match[2])))
     require(
-        {"NAME", "PRETTY_NAME", "ID"} & said.keys(), "the fields of /etc/os-release, among them NAME and VERSION_ID"
+        {"NAME", "PRETTY_NAME", "ID"} & named.keys(), "the fields of /etc/os-release, among them NAME and VERSION_ID"
     )
     return known(
-        os_name=said.get("NAME") or said.get("PRETTY_NAME") or said.get("ID"),
-        os_version=said.get("VERSION_ID") or said.get("VERSION") or said.get("BUILD_ID"),
-        os_title=said.get("PRETTY_NAME"),
-        os_id=said.get("ID"),
+        os_name=named.get("NAME") or named.get("PRETTY_NAME") or named.get("ID"),
+        os_version=named.get("VERSION_ID") or named.get("VERSION") or named.get("BUILD_ID"),
+        os_title=named.get("PRETTY_NAME"),
+        os_id=named.get("ID"),
     )
 
 
@@ -84,23 +84,23 @@ def uname(data: bytes) -> Facts:
 @source
 def hostnamectl(data: bytes) -> Facts:
     """Return name, operating system, kernel, architecture, virtualisation and firmware."""
-    said = fields(text(data))
-    system = require(_TITLE.fullmatch(said.get("Operating System", "")), "the fields that `hostnamectl` prints")
-    architecture = said.get("Architecture", "")
+    named = fields(text(data))
+    system = require(_TITLE.fullmatch(named.get("Operating System", "")), "the fields that `hostnamectl` prints")
+    architecture = named.get("Architecture", "")
     return known(
-        name=word(said.get("Static hostname")),
+        name=word(named.get("Static hostname")),
         os_name=word(system[1]),
         os_version=word(system[2]),
-        kernel=word(said.get("Kernel", "").removeprefix("Linux ")),
+        kernel=word(named.get("Kernel", "").removeprefix("Linux ")),
         architecture=word({"x86-64": "x86_64", "arm64": "aarch64"}.get(architecture, architecture)),
-        virtualisation=word(said.get("Virtualization")),
-        bios_version=word(said.get("Firmware Version")),
+        virtualisation=word(named.get("Virtualization")),
+        bios_version=word(named.get("Firmware Version")),
     )
 
 
 @source
 def packages(data: bytes) -> Facts:
-    r"""Return {"packages": {name: version}} of installed packages, names without architecture.
+    r"""Return {"packages": {name: version}} of installed packages, with names without architecture.
 
     The list is that of `dpkg-query -W` (name, version), the same with `${db:Status-Abbrev}` in front, `dpkg -l`,
     `rpm -qa`, or `rpm -qa --qf '%{NAME}\t%{VERSION}-%{RELEASE}\n'`. Packages that are not installed are skipped.

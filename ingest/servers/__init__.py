@@ -14,7 +14,7 @@ from dropline.ingest.servers import kea, powerdns
 _MODULES: Final[tuple[ModuleType, ...]] = (kea, powerdns)
 IN_JSON: Final = kea.IN_JSON
 FORMATS: Final = frozenset(module.NAME for module in _MODULES)
-# Database servers serve no clients. The sections are those of the MariaDB and MySQL manuals ("Option Files"), the
+# Database servers are not under test. The sections are those of the MariaDB and MySQL manuals ("Option Files"), the
 # parameters those of the PostgreSQL manual (chapter "Server Configuration").
 _MYSQL: Final = re.compile(
     rb"^[ \t]*\[(?:mysqld|mariadbd?|mysqld_safe|mysql|client-server)(?:-[0-9.]{1,9})?\]", re.MULTILINE
@@ -28,13 +28,13 @@ _POSTGRESQL: Final = re.compile(
 
 
 def recognise(head: bytes) -> ModuleType | None:
-    """Return the module for a configuration that begins with `head` (64 KiB, or all of it)."""
+    """Return the module for a configuration that begins with `head` (64 KiB, or all of it), if any."""
     asked = (kea,) if begins_like_json(head) else _MODULES
     return next((module for module in asked if module.sniff(head)), None)
 
 
 def describe(head: bytes) -> str | None:
-    """Name a known configuration that no module reads, e.g. a control agent's or a database's; else None."""
+    """Return the name of a known kind of configuration that no module reads, e.g. a database's; else None."""
     if (named := kea.describe(head)) or begins_like_json(head):
         return named
     if _MYSQL.search(head):

@@ -38,7 +38,7 @@ def loads(data: bytes) -> Any:
 
 
 def top_level_keys(head: bytes) -> Iterator[str]:
-    """Yield the keys of the outermost object as far as `head` goes; it may be truncated."""
+    """Yield the keys of the outermost object in `head`, which may be truncated."""
     text = head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
     depth, last = 0, ""
     for token in _TOKEN.finditer(text) if _OBJECT.match(text) else ():
@@ -53,7 +53,7 @@ def top_level_keys(head: bytes) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Convert to standard JSON with unchanged line numbers."""
+    """Return standard JSON with unchanged line numbers."""
 
     def bare(token: re.Match[str]) -> str:
         line = text.count("\n", 0, token.start()) + 1 if token["endless"] or token["include"] else 0

@@ -24,7 +24,7 @@ _OTHERS: Final = {
 }
 IN_JSON: Final = tuple(f'"{key}"' for key in (*_FAMILIES, *_OTHERS))
 _KEY: Final = re.compile("|".join(IN_JSON).encode())
-# The beginning of an answer to config-get.
+# Beginning of an answer to config-get.
 _ANSWER: Final = re.compile(rb'\A\s*+\[?\s*+\{(?:\s*"(?:result|text)"\s*:[^,{}]*,)*\s*"arguments"\s*:\s*(?=\{)')
 _HA_HOOK: Final = re.compile(r"libdhcp_ha(?:\..*)?")
 _MAX_INT32: Final = 2**31 - 1
@@ -43,13 +43,13 @@ def sniff(head: bytes) -> bool:
 
 
 def describe(head: bytes) -> str | None:
-    """Name the configuration of a Kea program other than a DHCP server; return None for anything else."""
+    """Return the name of a configuration of a Kea program other than a DHCP server; None for anything else."""
     return None if sniff(head) else next((_OTHERS[key] for key in _keys(head) if key in _OTHERS), None)
 
 
 @lru_cache(maxsize=1)  # sniff and describe are called with the same head
 def _keys(head: bytes) -> list[str]:
-    """Return the keys of the outermost object, none if `head` contains no key of Kea's."""
+    """Return the keys of the outermost object; empty if `head` contains no key of Kea."""
     return list(commented_json.top_level_keys(_ANSWER.sub(b"", head, 1))) if _KEY.search(head) else []
 
 
@@ -65,12 +65,12 @@ def default_threading(version: str) -> str | None:
 
 
 def parse(data: bytes) -> Row:
-    """Return the row of schema.SERVER_CONFIGS for a configuration or an answer to `config-get`, without other columns.
+    """Return the row of schema.SERVER_CONFIGS for a configuration or a `config-get` answer, as far as it is known here.
 
-    0 threads lets Kea choose and becomes None. `valid_lifetime_s` and the timers are the global ones. `ha_peers` counts
-    all servers of the relationship. `pool_addresses` and `prefix_pool_prefixes` are None if a pool is invalid.
-    `settings` is the whole configuration as JSON with sorted keys, secrets masked; its digest is `server_config_id`.
-    Raises Rejected for anything that Kea would not accept as the configuration of a DHCP server.
+    0 threads, with which Kea chooses the number, becomes None. `valid_lifetime_s` and the timers are the global ones.
+    `ha_peers` counts all servers of the relationship. `pool_addresses` and `prefix_pool_prefixes` are None if a pool is
+    invalid. `settings` is the whole configuration as JSON with sorted keys and masked secrets; its digest is
+    `server_config_id`. Raise Rejected for anything that Kea would not accept as the configuration of a DHCP server.
     """
     try:
         document = commented_json.loads(data)
@@ -89,7 +89,7 @@ def parse(data: bytes) -> Row:
     enabled, queue = _flag(pool, "enable-multi-threading"), _whole(pool, "packet-queue-size", _MAX_INT64)
     threads = _whole(pool, "thread-pool-size", _MAX_INT32) or None
     threading = {"threading": "multi" if enabled else None, "threads": threads, "packet_queue_size": queue}
-    if enabled is False:  # then the sizes have no effect
+    if enabled is False:  # so the sizes have no effect
         threading = {"threading": "single", "threads": 1, "packet_queue_size": None}
     seconds = {ours: _whole(config, key, 2**32 - 1) for ours, key in _TIMERS.items()}
     return {
@@ -98,7 +98,7 @@ def parse(data: bytes) -> Row:
         "product_version": None,
         "protocol": f"DHCPv{_FAMILIES[name]}",
         **backend,
-        # Only memfile can be configured not to persist; a database always keeps the leases.
+        # Only memfile can be configured not to keep the leases; databases always do.
         "backend_persistent": backend != {"backend": "memfile"} or _flag(leases, "persist") is not False,
         **threading,
         **_high_availability(hooks),
@@ -130,7 +130,7 @@ def _high_availability(hooks: list[Row]) -> Row:
     hook = next((hook for hook in hooks if _HA_HOOK.fullmatch(_library(hook))), None)
     if hook is None:
         return row | {"ha_mode": "none"}
-    # With several relationships (hub and spoke, from 2.5 on) the mode of all is hot-standby.
+    # With several relationships (hub and spoke, from 2.5 on), all have the mode hot-standby.
     relationships = _objects(_object(hook, "parameters"), "high-availability")
     if not relationships:
         return row
@@ -184,7 +184,7 @@ def _pool_addresses(text: str | None, family: int) -> int | None:
 
 
 def _delegated_prefixes(pool: Row) -> int | None:
-    """Return how many prefixes of `delegated-len` fit into one of `prefix-len` (RFC 8415, 6.3)."""
+    """Return the number of prefixes of `delegated-len` in one of `prefix-len` (RFC 8415, 6.3)."""
     outer, inner = _whole(pool, "prefix-len", 128), _whole(pool, "delegated-len", 128)
     if outer is None or inner is None or inner < outer:
         return None

@@ -1,4 +1,4 @@
-"""Shared helpers: decoding, refusing, settings without secrets."""
+"""Helpers for all servers: decoding, rejecting, settings without secrets."""
 
 import hashlib
 import json
@@ -7,7 +7,7 @@ from typing import Any, Final, NoReturn
 
 from dropline.ingest.formats import Rejected
 
-MAX_BYTES: Final = 8 * 1024 * 1024  # parsing may need fifty times as much memory
+MAX_BYTES: Final = 8 * 1024 * 1024  # parsing may take fifty times as much memory
 _MASK: Final = "***"
 _SECRET: Final = re.compile(
     r"passw|passphrase|secret|token|credential|basic-auth|^authentication$|^(?:(?:auth|api)[-_])?key$", re.IGNORECASE
@@ -22,9 +22,9 @@ def refuse(reason: str, hint: str, line: int = 1) -> NoReturn:
 
 
 def decode(data: bytes) -> str:
-    """Decode a configuration; raise Rejected above MAX_BYTES, and with the line for invalid UTF-8."""
+    """Decode a configuration; raise Rejected if it exceeds MAX_BYTES or, with the line, has invalid UTF-8."""
     if len(data) > MAX_BYTES:
-        hint = "keep host reservations in a database; a configuration without them says as much about the server"
+        hint = "keep host reservations in a database: without them, a configuration says as much about the server"
         refuse(f"more than {MAX_BYTES // 1024**2} MiB for a configuration", hint)
     try:
         return data.decode("utf-8-sig")
@@ -35,12 +35,12 @@ def decode(data: bytes) -> str:
 
 
 def unicode(text: str) -> str:
-    """Replace lone surrogates, which JSON can contain but UTF-8 cannot."""
+    """Return a text without lone surrogates, which JSON can contain but UTF-8 cannot."""
     return text.encode("utf-8", "replace").decode()
 
 
 def settings_json(document: Any) -> str:
-    """Return a configuration as sorted JSON, secrets masked; raise ValueError, RecursionError if it is too deep."""
+    """Return a configuration as sorted JSON with masked secrets; raise ValueError, or RecursionError if too deep."""
     return unicode(json.dumps(_masked(document), sort_keys=True, ensure_ascii=False, allow_nan=False))
 
 

@@ -1,6 +1,6 @@
 """Telemetry beside trials: counters of servers and kernels, probes, and exports of monitoring systems.
 
-A reader is pure, like those of `ingest.formats`, and yields a `Reject` for each unusable part.
+Like those of `ingest.formats`, a reader is a pure function, and yields a `Reject` for each unusable part.
 """
 
 from collections.abc import Iterator
@@ -12,13 +12,13 @@ from dropline.ingest.formats import Reader, Reject
 
 
 class Sample(NamedTuple):
-    """One observed value."""
+    """An observed value."""
 
     at: datetime | None  # time in UTC; None if the file has no time
     metric: str  # name, prefixed with its source: `pdns.udp-queries`, `udp.InErrors`, `sar.cpu-load.idle`
     value: float  # a finite number as given in the file: counters are not converted to rates
-    unit: str | None  # of the value; None for a plain count, or if the source does not give it
-    label: str | None = None  # distinguishes several: a CPU, an interface, a socket, a set of labels
+    unit: str | None  # of the value; None for a plain count, or if the source lacks it
+    label: str | None = None  # distinguishes values of a metric: a CPU, an interface, a socket, a set of labels
     host: str | None = None  # the observed host, if the file names it
 
 

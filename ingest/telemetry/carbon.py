@@ -1,4 +1,4 @@
-"""The reader of Carbon's plaintext protocol (Graphite manual, "Feeding In Your Data"): `path value seconds` a line.
+"""Reader of Carbon's plaintext protocol (Graphite manual, "Feeding In Your Data"): lines `path value seconds`.
 
 A PowerDNS path, `pdns.<host>.<instance>.<counter>` with `_` for the dots of the host name (Authoritative Server manual,
 `carbon-ourname`), gives the metric `pdns.<counter>` with its unit, and the host; the label is the instance unless it is

@@ -1,7 +1,7 @@
-"""The reader of Amazon CloudWatch's metrics: the JSON of GetMetricData and GetMetricStatistics, and the console's CSV.
+"""Reader of Amazon CloudWatch's metrics: the JSON of GetMetricData and GetMetricStatistics, and the console's CSV.
 
-The CSV is a graph's data: rows that describe the columns, first `Full label`, then a row per time, in UTC. The metric
-is `cloudwatch.<label>`; the label of a sample is the statistic (`Average`, `p99`), else the id of the series (`m1`).
+The CSV has the data of a graph: rows that describe the columns, first `Full label`, then a row per time, in UTC. The
+metric is `cloudwatch.<label>`; a sample's label is the statistic (`Average`, `p99`), else the id of the series (`m1`).
 """
 
 import re
@@ -49,15 +49,15 @@ def _document(line: int, answer: Node) -> Found:
 
 def _point(line: int, metric: str | None, point: Node) -> Found:
     at, values = point.instant("Timestamp"), mapping(point.value)
-    said = {name: values[name] for name in _STATISTICS if name in values} | mapping(point.get("ExtendedStatistics"))
-    values = {name: real(value) for name, value in said.items()}
+    given = {name: values[name] for name in _STATISTICS if name in values} | mapping(point.get("ExtendedStatistics"))
+    values = {name: real(value) for name, value in given.items()}
     if not at or not metric or not values or None in values.values():
         reason = f"not a data point: {quote(str(point.value))}"
         yield Reject(line, reason, "expected a time with its zone, and statistics")
         return
     for name, value in values.items():
         if value is not None:
-            # A sample count has no unit, whatever was sampled.
+            # A sample count has no unit, whatever is sampled.
             unit = None if name == "SampleCount" else _unit(words(point.get("Unit")) or "")
             yield Sample(at, f"cloudwatch.{metric}", value, unit, words(name))
 
@@ -65,12 +65,12 @@ def _point(line: int, metric: str | None, point: Node) -> Found:
 def _result(line: int, result: Node) -> Found:
     name, label = words(result.get("Label")), words(result.get("Id"))
     times, values = result.values("Timestamps"), result.values("Values")
-    for said, number in zip(times, values, strict=False):
-        at, value = instant(said), real(number)
+    for time, number in zip(times, values, strict=False):
+        at, value = instant(time), real(number)
         if at and name and value is not None:
             yield Sample(at, f"cloudwatch.{name}", value, None, label)
         else:
-            reason = f"not a time and a value: {quote(str([said, number]))} of {quote(str(label))}"
+            reason = f"not a time and a value: {quote(str([time, number]))} of {quote(str(label))}"
             yield Reject(line, reason, "expected a time with its zone, and a number")
     status = result.get("StatusCode")
     if len(times) != len(values) or status not in {"Complete", None}:
@@ -102,16 +102,16 @@ def _read(text: bytes) -> Found:
 
 def _row(line: int, at: datetime, about: dict[str, list[str]], cells: list[str]) -> Found:
     for place, cell in enumerate(cells[1:], 1):
-        said = {name: column[place] for name, column in about.items() if place < len(column)}
-        metric, value = said.get("Label") or said.get(_TITLE), real(cell)
+        texts = {name: column[place] for name, column in about.items() if place < len(column)}
+        metric, value = texts.get("Label") or texts.get(_TITLE), real(cell)
         if metric and value is not None:
-            yield Sample(at, f"cloudwatch.{metric}", value, _unit(said.get("Unit", "")), said.get("Id") or None)
+            yield Sample(at, f"cloudwatch.{metric}", value, _unit(texts.get("Unit", "")), texts.get("Id") or None)
         elif cell:
             yield Reject(line, f"not a value below a label: {quote(cell)}", _EXPECTED)
 
 
-def _unit(said: str) -> str | None:
-    return _UNITS.get(said, said)
+def _unit(printed: str) -> str | None:
+    return _UNITS.get(printed, printed)
 
 
 parse = accounted(_read, _EXPECTED)

@@ -1,8 +1,8 @@
-"""The reader of Kea's counters: the answer to `statistic-get-all` (Kea Administrator Reference Manual, Statistics).
+"""Reader of Kea's counters: the answer to `statistic-get-all` (Kea Administrator Reference Manual, Statistics).
 
 A server's control socket answers with one JSON object, the control agent with a list. Each statistic has its latest
-samples, newest first, in local time without a zone: no usable time. Kea counts from its start. `pkt4-receive-drop` is
-the total of dropped packets; since 3.2 the reasons are parts of it. The newest sample is `kea.<name>`; the label of
+samples, newest first, in local time without a zone, which is unusable. Kea counts from its start. `pkt4-receive-drop`
+is the total of dropped packets, which since 3.2 is split by reason. The newest sample is `kea.<name>`; the label of
 `subnet[1].pool[0].assigned-addresses` is `subnet[1].pool[0]`.
 """
 
@@ -37,8 +37,8 @@ def _answers(line: int, document: Node) -> Found:
             if (value := real(newest[0]) if newest else None) is None:
                 yield Reject(line, f"not a statistic: {quote(name)}", "expected [[number, time], ...]")
             else:
-                place = _OF_A_SUBNET.fullmatch(said := str(words(name)))
-                label, metric = (place[1], place[2]) if place else (None, said)
+                place = _OF_A_SUBNET.fullmatch(full_name := str(words(name)))
+                label, metric = (place[1], place[2]) if place else (None, full_name)
                 yield Sample(None, f"kea.{metric}", value, "packets" if metric.startswith("pkt") else None, label)
 
 

@@ -1,8 +1,8 @@
-"""The reader of Kea's lease files: kea-leases4.csv and kea-leases6.csv, as the memfile backend writes them.
+"""Reader of Kea's lease files: kea-leases4.csv and kea-leases6.csv, as the memfile backend writes them.
 
-A row is appended whenever a lease changes; the last of an address counts. A client has it only in state 0 and unless
-its lifetime is 0. The samples are the number of leased addresses, and that of prefixes if any was leased; a truncated
-file gives none, because leases may be missing.
+A row is appended whenever a lease changes; the last one of an address counts. The address is leased if the state is 0
+and the lifetime is not. The samples are the number of leased addresses and, if any was leased, of prefixes; a truncated
+file gives none, as leases may be missing.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ def _read(text: bytes) -> Found:
             yield part
             return
         line, cells = part
-        if cells[0] == "address" and ",".join(cells).startswith(_HEADS):  # repeated, if files were appended
+        if cells[0] == "address" and ",".join(cells).startswith(_HEADS):  # repeated in appended files
             yield from _counts(held) if head else ()
             head, held = cells, {}
         elif len(cells) != len(head):

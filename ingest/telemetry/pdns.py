@@ -1,10 +1,10 @@
-"""The reader of PowerDNS's counters, from any of three sources (Authoritative Server manual, "Statistics").
+"""Reader of PowerDNS's counters, from any of three sources (Authoritative Server manual, "Statistics").
 
-`pdns_control show '*'` prints one line, `name=value,...,`, `list` and `rec_control get-all` a line for each; none has a
-time. A poller of the HTTP API writes one JSON object per line: `utc` and the counters, or `utc` and `error`. The API
-returns a JSON array; its RingStatisticItems, which describe the queries, are skipped.
+`pdns_control show '*'` prints one line, `name=value,...,`, `list` and `rec_control get-all` a line per counter; none
+has a time. A poller of the HTTP API writes one JSON object per line: `utc` and the counters, or `utc` and `error`. The
+API returns a JSON array; its RingStatisticItems, which describe the queries, are skipped.
 
-The metric is `pdns.<name>`, of a failed poll `pdns.unreachable` with the value 1 and the error as label. The label of
+The metric is `pdns.<name>`, for a failed poll `pdns.unreachable` with the value 1 and the error as label. The label of
 an entry of a MapStatisticItem is its name: a query type, a response code, a size.
 """
 
@@ -41,7 +41,7 @@ def sniff(head: bytes) -> bool:
 
 
 def unit(name: str) -> str | None:
-    """Return the unit of a PowerDNS counter according to its manual; None for a count."""
+    """Return the unit of a PowerDNS counter according to the manual; None for a count."""
     return "us" if name.endswith("latency") else "bytes" if name.endswith("-bytes") else _UNITS.get(name)
 
 

@@ -1,9 +1,9 @@
-r"""The reader of probe logs: sequential queries to a DNS server under load.
+r"""Reader of probe logs: sequential queries to a DNS server under load.
 
 Two lines with `#` give the server and the columns. Each following line is one query, tab-separated: time sent (UTC),
 name, response code, latency in ms (`-` without a reply) and result (`ok`, `wrong`, `timeout`, `error:<reason>`). A
-reply is `probe_latency`, any other `probe_failure` (1) with its status as label; the host is the server. Latencies
-suffer from survivorship bias; after a timeout the probe is late, so count time, not lines.
+reply becomes `probe_latency`, any other result `probe_failure` (1) with its status as label; the host is the server.
+Latencies suffer from survivorship bias: after a timeout the probe is late, so count time, not lines.
 """
 
 import re

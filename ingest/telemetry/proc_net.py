@@ -1,4 +1,4 @@
-"""The reader of Linux's network counters since boot: /proc/net/snmp, netstat, snmp6, udp and udp6 (man proc(5)).
+"""Reader of Linux's network counters since boot: /proc/net/snmp, netstat, snmp6, udp and udp6 (man proc(5)).
 
 snmp and netstat have two lines per protocol, names and values; snmp6 has a name and a value per line: the metric is
 `udp.RcvbufErrors`, `udp6.InErrors`. A socket of udp and udp6 gives `udp_socket.drops` (packets lost to a full buffer)
@@ -37,7 +37,7 @@ def _read(text: bytes) -> Found:
     def samples(line: str) -> list[Sample] | None:
         if match := _PROTOCOL.fullmatch(line):
             protocol, cells = match[1], match[2].split()
-            if not any(cell.lstrip("-").isdecimal() for cell in cells):  # the names of the values in a line below
+            if not any(cell.lstrip("-").isdecimal() for cell in cells):  # names of the values in the next line
                 names[protocol] = cells
                 return []
             values = [value for cell in cells if (value := real(cell)) is not None]
@@ -57,7 +57,7 @@ def _read(text: bytes) -> Found:
 
 
 def _address(digits: str) -> str:
-    """Convert an address that the kernel printed as 32-bit numbers on a little-endian machine (x86, arm64)."""
+    """Return an address that a little-endian kernel (x86, arm64) printed as 32-bit numbers."""
     packed = b"".join(bytes.fromhex(digits[place : place + 8])[::-1] for place in range(0, len(digits), 8))
     if len(packed) == 4:
         return socket.inet_ntop(socket.AF_INET, packed)

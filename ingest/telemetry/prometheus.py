@@ -1,11 +1,11 @@
-r"""The reader of Prometheus metrics: a server's text exposition, and answers of the HTTP API.
+r"""Reader of Prometheus metrics: a server's text exposition, and answers of the HTTP API.
 
-The text is that of `curl .../metrics` (prometheus.io, "Exposition formats", 0.0.4) or OpenMetrics 1.0; timestamps are
-ms, there seconds, which their size distinguishes. Exemplars are skipped. The JSON is that of `/api/v1/query_range` and
-`/api/v1/query`: a matrix or a vector of series.
+The text is that of `curl .../metrics` (prometheus.io, "Exposition formats", 0.0.4), with timestamps in ms, or
+OpenMetrics 1.0, in seconds, which their size distinguishes. Exemplars are skipped. The JSON is that of
+`/api/v1/query_range` and `/api/v1/query`: a matrix or a vector of series.
 
-The label is the set of labels, sorted and escaped as in the text, `a="b",c="d"`; the host is taken from the label
-`instance`. A series without a name, as from PromQL, is `promql`. NaN and infinity are skipped.
+The label is the set of labels, sorted and escaped as in the text, `a="b",c="d"`; the host comes from the label
+`instance`. A series without a name, as from PromQL, is called `promql`. NaN and infinity are skipped.
 """
 
 import re
@@ -21,7 +21,7 @@ from dropline.ingest.telemetry.samples import accounted, each_line
 NAME = "prometheus"
 IN_JSON = ('"resultType"', '"errorType"')
 NO_NUMBER: Final = frozenset({"nan", "inf", "+inf", "-inf"})
-UNNAMED: Final = "promql"  # for the result of an expression such as rate(x[1m]), which has no name
+UNNAMED: Final = "promql"  # name for the unnamed result of an expression such as rate(x[1m])
 
 _EXPECTED: Final = "expected the text of a /metrics page, or the JSON of /api/v1/query_range"
 _BEGIN: Final = re.compile(r"\s*# (?:HELP [a-zA-Z_:][\w:]* |TYPE [a-zA-Z_:][\w:]* [a-z]+\s)", re.ASCII)
@@ -101,8 +101,8 @@ def _result(line: int, result: Node) -> Found:
     labels = {str(words(name)): str(words(each.value)) for name, each in result.members("metric").items()}
     metric, label, host = labelled(labels)
     for pair in result.values("values") or [result.get("value")]:
-        said, text = pair if isinstance(pair, list) and len(pair) == 2 else (None, None)
-        at, value = instant(said), real(text)
+        time, text = pair if isinstance(pair, list) and len(pair) == 2 else (None, None)
+        at, value = instant(time), real(text)
         if at and value is not None:
             yield Sample(at, metric, value, unit(metric), label, host)
         elif not at or str(text).lower() not in NO_NUMBER:

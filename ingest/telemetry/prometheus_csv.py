@@ -1,10 +1,10 @@
-"""The reader of metrics exported as CSV: by Grafana, or from the Prometheus API.
+"""Reader of metrics exported as CSV by Grafana or from the Prometheus API.
 
 Grafana exports a wide table: `Time`, then a column per series, headed by its `name{label="value"}` or its legend; a
 table with series in rows has `Series`, `Time` and `Value`. Scripts for the HTTP API, and VictoriaMetrics, write a long
 table: name, labels, timestamp and value in any order. The last row may lack its newline. Times are ms since 1970, or
-have a zone; those of "Formatted data" have none and are rejects. Metric, label and host are as in `prometheus`; a
-legend is used as the metric. Empty cells and NaN are skipped.
+have a zone; those of "Formatted data" have none and are rejected. Metric, label and host are as in `prometheus`; a
+legend becomes the metric. Empty cells and NaN are skipped.
 """
 
 import re
@@ -30,11 +30,11 @@ _WITH_UNIT: Final = re.compile(r"([+-]?[\d.]+(?:[eE][+-]?\d+)?)\s*([^\d\s.][^\d]
 
 
 class _Head(NamedTuple):
-    """The columns of a table: their names, and the positions of those that are not labels."""
+    """Columns of a table: their names, and the positions of those that are not labels."""
 
     cells: list[str]
     time: int
-    value: int | None  # None in a wide table, which has the series of each column after the first
+    value: int | None  # None in a wide table, in which each column after the first is a series
     name: int | None = None
     series: tuple[tuple[str, str | None, str | None], ...] = ()  # metric, label, host
 
@@ -77,14 +77,14 @@ def _head(cells: list[str]) -> _Head | None:
         return _Head(cells, time, value, name) if distinct else None
     if cells[0] != "Time":
         return None
-    # A table of one query has its labels as columns; a lone Value column is a series of that name.
+    # A table of one query has its labels as columns; a single Value column is a series of that name.
     if distinct and value == len(names) - 1 > 1:
         return _Head(cells, time, value)
     return _Head(cells, 0, None, series=tuple(series(cell) or (cell or UNNAMED, None, None) for cell in cells[1:]))
 
 
 def _row(line: int, at: datetime, head: _Head, cells: list[str]) -> Found:
-    samples = zip(head.series, cells[1:], strict=False)  # of a wide table
+    samples = zip(head.series, cells[1:], strict=False)  # in a wide table
     if head.value is not None:
         name = cells[head.name] if head.name is not None else UNNAMED
         others = {head.time, head.value, head.name}

@@ -1,4 +1,4 @@
-"""Shared helpers of the telemetry readers: limits, lines, documents, tables."""
+"""Helpers for all telemetry readers: limits, lines, documents, tables."""
 
 import csv
 import io
@@ -28,9 +28,9 @@ _WHOLE: Final = "copy the whole file again; all before it is kept"
 
 
 def accounted(read: Read, expected: str) -> Read:
-    """Return a reader's `parse`: at most MAX_SAMPLES results of `read` for a text of any number of lines.
+    """Return a reader's `parse`: at most MAX_SAMPLES results of `read` for a text with any number of lines.
 
-    Rejects without a sample between them become one, and so does a text without samples.
+    Consecutive rejects become one; a text without samples is a reject, too.
     """
 
     def parse(data: bytes) -> Found:
@@ -47,7 +47,7 @@ def accounted(read: Read, expected: str) -> Read:
 
 
 def each_line(text: bytes, read: ReadLine, expected: str) -> Found:
-    """Yield the samples of every line that has its end; `read` returns None for an unusable line."""
+    """Yield the samples of every complete line; `read` returns None for an unusable line."""
     for number, line, ended in lines(text):
         found = read(line) if ended else None
         if found is not None:

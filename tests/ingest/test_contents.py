@@ -260,7 +260,7 @@ def test_what_nobody_can_read_is_told_with_the_tool_whose_lines_were_seen(tmp_pa
     lines = [f"{'ab' * number}{number}~{line}" for number, line in enumerate(data.splitlines())]
     (tmp_path / "odd.txt").write_text("\n".join(lines))
     (reject,) = show(tmp_path / "odd.txt").outcome.rejects
-    assert "line 1 holds what kxdpgun prints, but not at its start: '0~using interface" in reject["reason"]
+    assert "line 1 has output of kxdpgun, but not at its start: '0~using interface" in reject["reason"]
     assert "remove what comes before" in reject["hint"]
 
 
