@@ -63,8 +63,8 @@ def test_one_press_brings_the_question_before(watched):
         page.get_by_role("button", name="Run", exact=True).click()
         page.wait_for_function("word => location.href.includes(word)", arg=sql.split()[-1])
         watched.settle()
-    assert watched.cells("Answer to the question")[1][-1] == "7"
+    assert watched.cells("Answer to the query")[1][-1] == "7"
     page.go_back()
     watched.settle()
     assert written_sql(page) == SQL
-    assert "trials" in watched.cells("Answer to the question")[0]
+    assert "trials" in watched.cells("Answer to the query")[0]

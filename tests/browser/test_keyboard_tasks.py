@@ -179,7 +179,7 @@ def a_join_typed_with_completion(hand, warehouse):
     hand.reads("1 row, 1 column")
     hand.watched.settle()
     [answer] = rows(warehouse, asked)
-    assert hand.watched.cells("Answer to the question")[1][-1] == str(answer["n"])
+    assert hand.watched.cells("Answer to the query")[1][-1] == str(answer["n"])
 
 
 # What somebody wants to know, and in how many clicks at most.

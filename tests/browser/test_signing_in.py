@@ -139,7 +139,7 @@ def test_a_viewer_sees_the_page_that_he_asked_for_and_stores_nothing(context, gu
     expect(page.get_by_text("vera@example.org, viewer")).to_be_visible()
     page.goto(f"{guarded.address}/try_file")
     page.set_input_files("input[type=file]", CAPTURE)
-    expect(page.get_by_text("It is not stored: only editors can do that.")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("It is not stored: only editors can store files.")).to_be_visible(timeout=30_000)
     expect(page.get_by_role("button", name="Keep it")).to_have_count(0)
     assert SECRET not in page.content()
     assert not (guarded.home / "uploads").exists()
