@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from dropline.ingest import synonyms
 from dropline.ingest.formats import Report, fields
 from dropline.ingest.formats.perfdhcp_options import server
-from dropline.ingest.formats.prefixes import CLOCK, FILE, TIME
+from dropline.ingest.formats.prefixes import CLOCK, FILE, PROCESS, TIME
 from dropline.ingest.formats.text import unpack
 from dropline.ingest.names import named_rates, words_of
 
@@ -32,7 +32,6 @@ _TITLE: Final = re.compile(r"[ \t]*([=#*~>_-])\1++>?[ \t]++(.{1,200})")  # also 
 _HEADING: Final = re.compile(rb"(#{1,6})[ \t]+(.{1,200})")  # of Markdown
 _OF_BLOCKS: Final = (b"```", b"~~~", b"\n## ")
 _FILE: Final = re.compile(FILE)
-_PROCESS: Final = re.compile(r"\[\d{1,10}\]", re.ASCII)
 _PORT: Final = re.compile(r"\A(\[.*\]|[^:]*):(\d{1,5})\Z", re.ASCII)  # not of `2001:db8::53`
 _BRACKETS: Final = str.maketrans("", "", "[]")
 _VALUES: Final = re.compile(r"[ \t]*\w+=[^\s=,;]+(?:[ \t,;]+\w+=[^\s=,;]+)+[ \t]*")  # backend=mysql rate=800
@@ -179,7 +178,7 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
         counts = Counter(re.sub(r"\d+", "#", who) if _FILE.fullmatch(who) else who for who in writers)
         if len({*writers}) > 1 and min(counts.values()) > 1:  # each wrote several reports
             found = [
-                f"{_words(_PROCESS.sub(' ', who))} {words}".strip() for who, words in zip(writers, found, strict=True)
+                f"{_words(PROCESS.sub(' ', who))} {words}".strip() for who, words in zip(writers, found, strict=True)
             ]
     if any(synonyms.meaning(word).get("ha_mode") in synonyms.PARTNERED for words in found for word in words_of(words)):
         found = [

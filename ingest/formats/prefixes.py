@@ -5,7 +5,7 @@ Line numbers do not change. Writers that share a log are separated by name.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from os.path import commonprefix
 from typing import Final, NamedTuple
@@ -45,6 +45,7 @@ _FORMS: Final = tuple(
         r"(?:[ \t]*(?:[-*+\u2022]|\d{1,3}[.)])[ \t]+|[ \t]{2,})",  # a list
     )
 )
+PROCESS: Final = re.compile(r"\[\d{1,10}\]", re.ASCII)
 _BULLET: Final = re.compile(r"^[ \t]*[-*+][ \t]+(?=\S)", re.MULTILINE)
 _STEADY: Final = re.compile(r".*[\s|>:#*\]]", re.DOTALL)  # a prefix never ends within a word or number
 _IN_DOCKER: Final = '{"log":"'
@@ -129,7 +130,8 @@ def _form(lines: Sequence[str]) -> re.Pattern[str] | None:
 
 def _by_writer(lines: Sequence[_Line]) -> Iterator[fields.Text]:
     """Yield the text of each writer, with blank lines in place of the others' lines."""
-    writers = dict.fromkeys(line.writer for line in lines if line.writer is not None and line.text.strip())
+    names = _names(line.writer for line in lines if line.writer is not None and line.text.strip())
+    writers = dict.fromkeys(names.values())
     bare = [number for number, line in enumerate(lines, 1) if line.writer is None]
     notes = []
     if bare:
@@ -138,5 +140,19 @@ def _by_writer(lines: Sequence[_Line]) -> Iterator[fields.Text]:
     if len(writers) > 1:
         notes.append(f"It is one of {len(writers)} writers whose lines are in this log.")
     for writer in islice(writers, _MOST_WRITERS):
-        text = "\n".join(line.text if line.writer == writer else "" for line in lines)
+        text = "\n".join(line.text if names.get(line.writer) == writer else "" for line in lines)
         yield fields.Text(1, text, tuple(notes), writer=writer)
+
+
+def _names(writers: Iterable[str]) -> dict[str | None, str]:
+    """Return the name of each writer: without its process id, unless two processes of a program wrote in turns."""
+    processes: dict[str, list[str]] = {}
+    for writer in writers:
+        turns = processes.setdefault(PROCESS.sub("", writer), [writer])
+        if turns[-1] != writer:
+            turns.append(writer)
+    return {
+        writer: program if len({*turns}) == len(turns) else writer
+        for program, turns in processes.items()
+        for writer in turns
+    }

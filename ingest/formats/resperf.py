@@ -82,7 +82,7 @@ class _Run(PerfRun):
         if self.rates and self.facts["command"] is None and not self.error:
             plot = "This is the plot of a run (-P): the totals of sent and lost queries are in resperf's report."
             self.warnings.append(plot)
-            self.details["plot"] = True
+            self.facts["achieved_rate"] = max(self.rates)
             self._judge_plot()
             return self.report(completed=False)
         return self.reject()

@@ -327,7 +327,7 @@ trial_findings as (
         'warning' as severity,
         'The trial was interrupted or its report is incomplete; no capacity is computed from it.' as detail
     from trials
-    where not completed
+    where not completed and duplicate_of is null
     union all
     select
         trial_id,

@@ -109,6 +109,23 @@ measured_once as (
 
 ),
 
+-- a plot of resperf (-P) has the maximum of its report, and none of its counts
+plots_beside_reports as (
+
+    select
+        plots.trial_id,
+        min(reports.trial_id) as duplicate_of
+    from labelled as plots
+    inner join labelled as reports
+        on plots.campaign = reports.campaign
+            and plots.tool = reports.tool
+            and plots.achieved_rate = reports.achieved_rate
+            and regexp_extract(plots.source_path, '^(.*/)?', 0) = regexp_extract(reports.source_path, '^(.*/)?', 0)
+    where plots.tool = 'resperf' and plots.sent is null and reports.sent is not null
+    group by plots.trial_id
+
+),
+
 copied_reports as (
 
     select
@@ -167,6 +184,8 @@ duplicates as (
         first_trial_id as duplicate_of
     from copied_reports
     where source_path <> first_path
+    union all
+    select * from plots_beside_reports
 
 )
 

@@ -211,7 +211,8 @@ ramps_in_order as (
 
 ),
 
--- ramps that begin at other rates: each stretch of rising rates is one if all are long and begin at about the same rate
+-- ramps that begin at other rates: each stretch of rising rates is one if all are long and begin at about the same
+-- rate, or share half of their rates and rise by the same steps (finer ones look closer at the same ramp)
 rising as (
 
     select
@@ -231,7 +232,8 @@ stretches as (
         stretch,
         count(*) as steps,
         min(offered_rate) as first_rate,
-        max(rate_after_first) as second_rate
+        max(rate_after_first) as second_rate,
+        max(offered_rate) as last_rate
     from rising
     group by set_up_id, stretch
 
@@ -242,7 +244,16 @@ set_ups_of_stretches as (
     select set_up_id
     from stretches
     group by set_up_id
-    having count(*) > 1 and min(steps) >= 4 and max(first_rate) < min(second_rate)
+    having
+        count(*) > 1
+        and min(steps) >= 4
+        and (
+            max(first_rate) < min(second_rate)
+            or (
+                2 * (min(last_rate) - max(first_rate)) >= min(last_rate - first_rate)
+                and 20 * max(second_rate - first_rate) < 21 * min(second_rate - first_rate)
+            )
+        )
 
 ),
 

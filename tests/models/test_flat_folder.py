@@ -31,9 +31,10 @@ def warehouse(tmp_path_factory):
             place = root / layout / kept["path"].format(name, rate, repetition, number, again)
             place.parent.mkdir(parents=True, exist_ok=True)
             own = report.replace("-R 10000000", f"-R {rate}0") if layout == "clients" else report
+            prefix = kept.get("prefix", "")
             text = kept.get("before", "").format(name, str(rate), repetition) + own + kept.get("behind", "")
             with place.open("a") as file:
-                file.writelines(kept.get("prefix", "").format(name) + line for line in text.splitlines(keepends=True))
+                file.writelines(prefix.format(name, number) + line for line in text.splitlines(keepends=True))
             for beside, said in kept.get("files", {}).items():
                 described = root / layout / beside.format(name, rate, repetition, number)
                 described.parent.mkdir(exist_ok=True)
