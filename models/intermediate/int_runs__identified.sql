@@ -54,7 +54,11 @@ runs as (
                 bool_or(duration_s <> floor(duration_s))
                 and max(offered_rate * duration_s) - min(offered_rate * duration_s) < 0.001
                 then round(max(offered_rate * duration_s))
-        end as requests
+        end as requests,
+        -- or with about as many, where a script rounds the period
+        count(distinct duration_s) > 2
+        and max(offered_rate * duration_s) * min(duration_s) < min(offered_rate * duration_s) * max(duration_s)
+            as has_period_by_rate
     from trials
     where duplicate_of is null
     group by run_id, campaign
@@ -95,18 +99,19 @@ with_folder as (
 with_method as (
 
     select
-        *,
+        {{ all_but('with_folder', 'has_period_by_rate') }},
         concat_ws(
             '; ',
             -- perfdhcp's planned period; what other tools print is the time that it took
             case
-                when tool = 'perfdhcp'
+                when with_folder.tool = 'perfdhcp'
                     then coalesce(
-                            {{ short_number('requests') }} || ' requests',
-                            'period ' || {{ short_number('usual_period_s') }} || ' s'
+                            {{ short_number('with_folder.requests') }} || ' requests',
+                            case when with_folder.has_period_by_rate then 'period by rate' end,
+                            'period ' || {{ short_number('with_folder.usual_period_s') }} || ' s'
                         )
             end,
-            options
+            with_folder.options
         ) as method
     from with_folder
 
