@@ -48,6 +48,7 @@ def _show(warehouse: Warehouse, factor: str) -> None:
     found, pairs, asked = _found(warehouse.identity, factor)
     if not found.num_rows:
         st.info("No two set-ups differ only in this. Measure the same set-up with and without it, then ingest both.")
+        _unpaired(warehouse, factor)
         return
     place = widgets.reserved(widgets.HEADER_PIXELS)
     own = pairs["origin"] == "measured"
@@ -68,6 +69,14 @@ def _show(warehouse: Warehouse, factor: str) -> None:
         st.caption(note)
     words, key = {"factor": wording.FACTORS[factor]}, f"ratio-table-{factor}"
     widgets.declared("ratio-table", answer.table, words, bounds=answer.bounds, key=key)
+    _unpaired(warehouse, factor)
+
+
+def _unpaired(warehouse: Warehouse, factor: str) -> None:
+    """Say why set-ups have no ratio: their nearest counterpart differs in something else, too."""
+    for row in queries.ask(warehouse, "unpaired", factor=factor).to_pylist():
+        apart = "; ".join(row["differences"]) or "their names"
+        st.caption(wording.plain(f"No ratio of {row['treatment']} to {row['baseline']}, as they differ in {apart}."))
 
 
 @st.cache_resource(max_entries=_MOST_REMEMBERED, show_spinner=False)

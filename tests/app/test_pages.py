@@ -7,6 +7,7 @@ import yaml
 
 from dropline.app import queries, widgets
 from tests.app.shown import charts, links, rows, said
+from tests.homes import changed
 
 CASES = yaml.safe_load(Path(__file__).with_name("page_texts.yml").read_text("utf-8"))
 KEA_MEMFILE = "ISC Kea 2.2.0 DHCPv4 memfile single (kea-2.2-backends)"
@@ -19,9 +20,10 @@ def homes(examples_home, warehouse_home, published_home, bare_home, tmp_path):
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_a_page_says(open_page, homes, case):
-    app = open_page(homes[case["home"]], case["page"], **case.get("address", {}))
-    told = said(app)
+def test_a_page_says(open_page, homes, tmp_path, case):
+    home = homes[case["home"]]
+    home = changed(home, tmp_path, *case["sql"]) if "sql" in case else home
+    told = said(open_page(home, case["page"], **case.get("address", {})))
     assert [words for words in case["says"] if words not in told] == []
     assert [words for words in case.get("silent", []) if words in told] == []
 
