@@ -92,7 +92,8 @@ def frames(row: Row) -> str:
 
 def _ha(row: Row) -> str:
     """Return the HA mode as text; empty for a single server or if unknown."""
-    return (wording.known(row["ha_mode"]) or "").replace("none", "").replace("-", " ")
+    mode = wording.known(row["ha_mode"]) or "none"
+    return {"none": "", "ha": "HA"}.get(mode, mode.replace("-", " "))
 
 
 def fastest(rows: Sequence[Row]) -> Row | None:

@@ -24,7 +24,7 @@ from dropline.ingest.formats.text import mapping, real
 from dropline.ingest.names import Name, is_same_rate, level, named_rates, numbers, split, words_of
 from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.servers import kea
-from dropline.ingest.synonyms import ALONE, BACKENDS, UNCLEAR, meaning, normalise
+from dropline.ingest.synonyms import ALONE, BACKENDS, PAIRED, PARTNERED, UNCLEAR, meaning, normalise
 
 _KEYS: Final = beside.words(__file__, "sidecars")
 # Column -> sidecar key. Several keys may set the same column; all are read.
@@ -474,6 +474,8 @@ def _named(names: Iterable[str], known: Mapping[str, Any]) -> list[Claim]:
     meant = {column: {each[column] for each in meanings if column in each} for column in _IN_NAMES}
     if len(meant["threading"]) > 1:  # `mt vs st`: the single thread of `st` is as uncertain
         del meant["threads"]
+    if len(meant["ha_mode"]) > 1 or known.get("ha_mode") in PARTNERED:
+        meant["ha_mode"].discard("ha")  # it has a mode
     clear = [(column, values.pop()) for column, values in meant.items() if len(values) == 1]
     # Leave out what a name only repeats, perhaps shortened: `2.4` for 2.4.1.
     longer = {column: f"{value}." for column, value in known.items() if isinstance(value, str)}
@@ -505,6 +507,8 @@ def _against(
         named = {column: value for column, value, _ in _named(words if shared else [*words, *contrasts], {})}
     if "threading" not in named:  # the threads may be the generator's
         named.pop("threads", None)
+    if named.get("ha_mode") == "ha" and server.row.get("ha_mode") in PARTNERED:
+        del named["ha_mode"]
     columns = ((column, server.row.get(column), named.get(column)) for column in _ITS_OWN)
     return " and ".join(
         f"{column} {its}, not {other}" for column, its, other in columns if its and other and its != other
@@ -526,7 +530,12 @@ def _of_server(claims: Iterable[Claim], facts: Row, path: str = "") -> list[Clai
         unclear = {"threading", "threads"} if ("threading", mode[1], _NAMES) in claims else set()
     elif not _has_one_thread(facts) and not any(claim[::2] == ("threading", _NAMES) for claim in claims):
         unclear = {"threads"}
-    claims = [claim for claim in claims if claim[2] != _NAMES or claim[0] not in unclear]
+    rate = facts.get("offered_rate")
+    claims = [
+        claim
+        for claim in claims
+        if claim[2] != _NAMES or not (claim[0] in unclear or (claim[0] == "threads" and is_same_rate(claim[1], rate)))
+    ]
     if any(column == _THREADS for column, *_ in claims):
         own = json.loads(facts.get("details") or "{}").get("threads")
         claims = [
@@ -643,7 +652,12 @@ def beside_fields(
 
 def _repeats(word: str, known: Mapping[str, Any]) -> bool:
     """Return whether a word only repeats known values; one such as `single` needs other words to be clear."""
-    if word == known.get("threading") or (word in ALONE and known.get("ha_mode") == "none"):
+    mode = known.get("ha_mode")
+    if word == known.get("threading") or (word in ALONE and mode == "none"):
+        return True
+    if mode in PARTNERED and word in PAIRED:
+        word = PAIRED[word]
+    if mode in PARTNERED and meaning(word).get("ha_mode") == "ha":
         return True
     meant = meaning(word) or normalise("product", word)
     if str(meant.get("product")).startswith(f"{known.get('product')} "):  # PowerDNS, of which one is authoritative

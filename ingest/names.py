@@ -78,7 +78,7 @@ _COUNTED: Final = re.compile(
 _OF_SEVERAL: Final = re.compile(rf"(?<![a-z0-9])(?:(?:{_LABELS})[-_=# ]?)?([0-9]{{1,3}}){_TOTAL}(?![a-z0-9])")
 _QUANTITY: Final = _WORDS["quantities"]
 _NOISE: Final = frozenset(
-    {*_RATE_BEFORE, *_REPETITION, *_EXECUTION, *_STEP_BEHIND, "output", "out", "log", "result", "results"}
+    {*_RATE_BEFORE, *_REPETITION, *_EXECUTION, *_STEP_BEHIND, "output", "out", "stdout", "log", "result", "results"}
 ) - {"no"}
 _WHOLE: Final = {(word,) for word in _NOISE | {"all"}}  # by itself, `all` is no set-up: all.log, all-results.txt
 PLACES: Final = _QUANTITY | _WORDS["places"]
@@ -281,7 +281,7 @@ def split(file: str) -> tuple[_Parts, ...]:
     stem = _THOUSANDS_WITHIN.sub(r"\1.\2k", _UUID.sub(lambda found: found[0].replace("-", ""), stem))
     stem = _BESIDE_VERSION.sub(r"\1 ", _LABELLED.sub(r"\1 ", _DAY.sub(" ", _TIME.sub(" ", stem))))
     stem = VERSION.sub(with_version, stem)
-    stem = PHRASE.sub(lambda found: re.sub(r"[-_ .]", "", found[0]), stem)
+    stem = PHRASE.sub(lambda found: re.sub(r"[-_ .=]", "", found[0]), stem)
     stem = THREADS.sub(
         lambda found: f"threads{found[1] or found[2]}" if bool(found[1]) != bool(found[2]) else found[0], stem
     )

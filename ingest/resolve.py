@@ -4,7 +4,7 @@ import os.path
 import re
 from bisect import bisect
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -39,7 +39,7 @@ from dropline.ingest.lake import Key, Version
 from dropline.ingest.names import PLACES, Name, counts, level, level_counts, names, numbers, without_order, words_of
 from dropline.ingest.rows import Content, Outcome, campaign_row, output, published, raw_row, rejected, watched
 from dropline.ingest.schema import CONFIGURATION
-from dropline.ingest.synonyms import ALONE, PARTNERED, PRODUCTS, meaning
+from dropline.ingest.synonyms import ALONE, PAIRED, PARTNERED, PRODUCTS, meaning
 
 _MAX_SIDECAR_BYTES: Final = 1024 * 1024
 _READERS: Final = {reader.NAME: reader for reader in READERS}
@@ -115,6 +115,8 @@ class Neighbours:
         self._names: dict[str, dict[str, Name]] = {}  # folder -> parsed names; a cached method would create a cycle
         self._sidecars: dict[str, dict[str, list[Found]]] = {}  # folder -> name with `#` for numbers -> sidecars
         self._words: dict[str, set[str]] = {}
+        self._shapes: dict[str, set[frozenset[str]]] = {}
+        self._pools: dict[str, set[str]] = {}
         self._unordered: dict[str, dict[str, str]] = {}  # folder -> numbered subfolders -> their names without numbers
         self._spellings: dict[str, dict[object, set[str]]] = {}  # place -> backend -> words used for it
         self._numbers: dict[tuple[str, str], set[str]] = defaultdict(set)  # folder, words -> numbers of its subfolders
@@ -165,9 +167,8 @@ class Neighbours:
             beside = self._numbers.get((above, words if number else name), ())
             if beside and level_counts(first, above.rpartition("/")[2], beside):
                 counting = at
-            elif pool := _POOL.search(name):
-                sizes = {found[1] for each in self._entries[f"{above}/"] if (found := _POOL.search(each))}
-                pools += [f"mt{pool[1]}"] if not counts(sizes) or sizes == {pool[1]} != {"1"} else []
+            else:
+                pools += self._pool(f"{above}/", name)
             also, outputs = numbers(name) & numbers(item.name), self._below(f"{above}/{name}".removeprefix("/"))
             if also and any(also.isdisjoint(numbers(other)) for other in outputs):  # so it is no rate
                 rated.append((at, None))
@@ -175,6 +176,7 @@ class Neighbours:
                 parsed = self.name(f"{above}/", name)
                 if not parsed.is_plain:
                     rated.append((at, parsed))
+        pools += self._pool(item.folder, item.name)
         return (
             None if own.is_plain else own,
             counting,
@@ -182,6 +184,16 @@ class Neighbours:
             [*self._contrasts(item), *pools],
             self._has_other_spelling(item),
         )
+
+    def _pool(self, place: str, name: str) -> list[str]:
+        """Return an unambiguous word for a pool of threads in a name whose number does not count repetitions."""
+        pool = _POOL.search(name)
+        if not pool:
+            return []
+        if place not in self._pools:
+            self._pools[place] = {found[1] for each in self._entries[place] if (found := _POOL.search(each))}
+        sizes = self._pools[place]
+        return [f"mt{pool[1]}"] if not counts(sizes) or sizes == {pool[1]} != {"1"} else []
 
     def _below(self, folder: str) -> Iterator[str]:
         """Yield the names of the outputs in a folder and below it."""
@@ -193,8 +205,8 @@ class Neighbours:
         """Return unambiguous words for the words in an output's names that neighbouring names explain.
 
         `bind` beside `unbound` is a product, beside `lmdb` a backend of PowerDNS. For a DHCP server, `single` beside
-        `multi` or `mt4` is the threading, beside `hot-standby` a server without a partner. `1-thread` beside `st` is a
-        pool of one thread.
+        `multi` or `mt4` is the threading, beside `hot-standby` a server without a partner, and `ha` beside that or
+        beside the same name without it one with a partner. `1-thread` beside `st` is a pool of one thread.
         """
         found = []
         for place, name in _places(item):
@@ -214,6 +226,8 @@ class Neighbours:
                 found.append("mt1")
             if "ha_mode" not in clear and own & ALONE and beside & PARTNERED:
                 found.append("standalone")
+            elif "ha_mode" not in clear and (modes := own & PAIRED.keys()) and self._has_alone(place, words, modes):
+                found += [PAIRED[mode] for mode in sorted(modes)]
         return found
 
     def _has_other_spelling(self, item: Found) -> bool:
@@ -227,6 +241,14 @@ class Neighbours:
             if any(backend and len(self._spellings[place][backend]) > 1 for backend in backends):
                 return True
         return False
+
+    def _has_alone(self, place: str, words: Sequence[str], modes: Set[str]) -> bool:
+        """Return whether a name beside one with words for a pair says that there is no partner, or lacks only them."""
+        if place not in self._shapes:
+            self._shapes[place] = {_shape(words_of(each)) for each in self._entries[place]}
+        rest = _shape({*words} - modes)
+        is_only_mode = not rest and len(self._entries[place]) > 1
+        return is_only_mode or not ALONE.isdisjoint(self._meant(place)) or rest in self._shapes[place]
 
     def _meant(self, place: str) -> set[str]:
         """Return the words of the names in a place, and the product, threading and high availability they mean."""
@@ -248,6 +270,11 @@ class Neighbours:
         if not near or alike.count(max(alike)) > 1:
             return None
         return self.outputs[item.folder][near[alike.index(max(alike))]]
+
+
+def _shape(words: Iterable[str]) -> frozenset[str]:
+    """Return the words of a name without their numbers."""
+    return frozenset(_NUMBERS.sub("", word) for word in words) - {""}
 
 
 class Resolver:

@@ -32,8 +32,9 @@ _SYNONYMS: Final = {
 BACKENDS: Final = frozenset({*_WORDS["backend"], *_SYNONYMS["backend"]})
 UNCLEAR: Final = frozenset({"on", "off", "yes", "no", "true", "false"})  # may belong to several columns
 _MULTI: Final = ("mt", *(f"multi{hyphen}thread{end}" for hyphen in ("-", "") for end in ("", "ed", "ing")))
-_ON: Final = ("{}", "{}-on", "{}-yes", "{}-enabled")
-_OFF: Final = ("no-{}", "without-{}", "{}-no", "{}-off", "{}-disabled")
+_ON: Final = ("{}-on", "{}-yes", "{}-true", "{}-enabled")
+_OFF: Final = ("no-{}", "without-{}", "{}-no", "{}-off", "{}-false", "{}-disabled")
+_SWITCHED: Final = ("ha", "failover")
 # Words with a single meaning anywhere in a name; their hyphens may be other separators or missing.
 _MEANINGS: Final[dict[str, tuple[str, str]]] = {
     **{  # without `named`, a common word, `bind`, also a backend of PowerDNS, and names with the protocol
@@ -49,18 +50,26 @@ _MEANINGS: Final[dict[str, tuple[str, str]]] = {
     },
     **dict.fromkeys(("st", "single-thread", "single-threaded"), ("threading", "single")),
     **{form.format(word): ("threading", "single") for word in _MULTI for form in _OFF},
-    **{form.format(word): ("threading", "multi") for word in _MULTI for form in _ON},
+    **{form.format(word): ("threading", "multi") for word in _MULTI for form in ("{}", *_ON)},
     **dict.fromkeys(("standalone", "single-server", "ha-none"), ("ha_mode", "none")),
-    **{form.format("ha"): ("ha_mode", "none") for form in _OFF},
+    **{form.format(word): ("ha_mode", "none") for word in _SWITCHED for form in _OFF},
+    **{form.format(word): ("ha_mode", "ha") for word in _SWITCHED for form in _ON},
     **dict.fromkeys(("hot-standby", "ha-hot-standby", "ha-hs"), ("ha_mode", "hot-standby")),
     **dict.fromkeys(("load-balancing", "ha-load-balancing", "ha-lb"), ("ha_mode", "load-balancing")),
     **dict.fromkeys(("passive-backup", "ha-passive-backup", "ha-pb"), ("ha_mode", "passive-backup")),
 }
 PARTNERED: Final = frozenset(CLOSED["ha_mode"]) - {"none"}
 ALONE: Final = frozenset({"alone", "none", "single"})  # a server without a partner, in contrast to one with a partner
+# A server with a partner, in contrast to one without: the word, and an unambiguous one.
+PAIRED: Final = {"ha": "haon", "failover": "haon", "hs": "hahs", "lb": "halb", "pb": "hapb"}
 _CLEAR: Final = {word.replace("-", ""): meaning for word, meaning in _MEANINGS.items()}
 _HYPHENATED: Final = "|".join(sorted((word for word in _MEANINGS if "-" in word), key=len, reverse=True))
-PHRASE: Final = re.compile(rf"(?<![^\W_])(?:{_HYPHENATED.replace('-', '[-_ .]?')})(?![^\W_])", re.IGNORECASE)
+_OF_NEXT: Final = (  # `mt_no-ha`, not `mt_no_ha_no`
+    r"(?<=[-_ .=])no(?=[-_ .](?:ha|failover|mt|multi[-a-z]*)(?![a-z]|[-_ .=](?:yes|no|on|off|true|false)(?![^\W_])))"
+)
+PHRASE: Final = re.compile(
+    rf"(?<![^\W_])(?:{_HYPHENATED.replace('-', '[-_ .=]?')})(?![^\W_])(?<!{_OF_NEXT})", re.IGNORECASE
+)
 _SPELLINGS: Final = "|".join(sorted(_SYNONYMS["product"], key=len, reverse=True)).replace(" ", "[-_ ]")
 # `kea-2.4.1`, `bind9_9.18.0rc1`, `Kea version 2.6.1`, `isc-kea=2.6.1`, or `isc-kea-dhcp4 (2.6.1`
 VERSION: Final = re.compile(
@@ -76,7 +85,7 @@ _AS_LETTERS: Final = {
 _TOLD_VERSION: Final = re.compile(r"([a-z]+)([0-9]+(?:\.[0-9]+)+[a-z]*[0-9]*)")
 # A number of three digits is more probably a rate.
 THREADS: Final = re.compile(
-    r"(?<![^\W_])(?<![0-9]\.)(?:([1-9][0-9]?)[-_ .]?)?(?:thread-pool-size|thr(?:eads?)?)"
+    r"(?<![^\W_])(?<![0-9]\.)(?:([1-9][0-9]?)[-_ .]?)?(?:thread[-_ ](?:count|pool[-_ ]size)|thr(?:eads?)?)"
     r"(?:[-_ .=]?([1-9][0-9]?)(?![0-9]))?(?![^\W_])",
     re.IGNORECASE,
 )
