@@ -469,8 +469,10 @@ def _of_sidecar(
 def _named(names: Iterable[str], known: Mapping[str, Any]) -> list[Claim]:
     """Return claims from the words of names that add to `known` or contradict it; two different words cancel out."""
     meanings = [*map(meaning, names)]
-    versioned = [each for each in meanings if "product_version" in each]  # `kea-2.4.1`, in a folder `kea-vs-dhcpd`
-    meanings = [each for each in meanings if "product" not in each or not versioned] + versioned
+    versioned = [each for each in meanings if "product_version" in each]  # `kea-2.4.1` in `kea-vs-dhcpd`
+    versioned = [each for each in versioned if "product" in each] or versioned  # `10.11.2` is of something else
+    if versioned:
+        meanings = [each for each in meanings if not each.keys() & {"product", "product_version"}] + versioned
     meant = {column: {each[column] for each in meanings if column in each} for column in _IN_NAMES}
     if len(meant["threading"]) > 1:  # `mt vs st`: the single thread of `st` is as uncertain
         del meant["threads"]

@@ -38,6 +38,11 @@ _TIME: Final = re.compile(
 _CLOCK: Final = re.compile(r"(?<!\d)([01]\d|2[0-3])([-_:h])([0-5]\d)(?:\2|m)([0-5]\d)(?!\d)")
 _NUMBERED: Final = re.compile(r"(?:(.*\w)[-_ ]+)?[(#]?([0-9]{1,9})\)?")
 # A rate after or before a version or a size: `kea-2.2.800`, `800.2.2.0`, `800.4core`; not in an IPv4 address.
+# `release-2.6.1`, `v2.6.1`, `2.6.1-memfile`; not the day 20.11.26
+_RELEASE: Final = re.compile(
+    r"(?:(?<![^\W_])(?:rel(?:ease)?|v(?:er(?:sion)?)?)[-_ =]?v?|\A(?!\d+\.\d+\.[12]\d(?!\d)))"
+    r"(?=\d{1,2}\.\d{1,2}\.\d{1,2}(?![^\W_]|\.))"
+)
 _BESIDE_VERSION: Final = re.compile(
     r"(?<!\d)(?<!\d\.)(\d{1,2}(?:\.\d{1,2}){0,2}(?=\.\d{3})|(?:[3-9]\d\d|\d{4,})(?=\.\d+(?:\.\d|(?![pqlrc]ps)[a-z]{3})))\."
 )
@@ -280,7 +285,7 @@ def split(file: str) -> tuple[_Parts, ...]:
     stem = _CLOCK.sub(r"\1\3\4", _OF_SEVERAL.sub(r"rep\1", _ROMAN.sub(_in_digits, stem)))
     stem = _THOUSANDS_WITHIN.sub(r"\1.\2k", _UUID.sub(lambda found: found[0].replace("-", ""), stem))
     stem = _BESIDE_VERSION.sub(r"\1 ", _LABELLED.sub(r"\1 ", _DAY.sub(" ", _TIME.sub(" ", stem))))
-    stem = VERSION.sub(with_version, stem)
+    stem = _RELEASE.sub("v", VERSION.sub(with_version, stem))
     stem = PHRASE.sub(lambda found: re.sub(r"[-_ .=]", "", found[0]), stem)
     stem = THREADS.sub(
         lambda found: f"threads{found[1] or found[2]}" if bool(found[1]) != bool(found[2]) else found[0], stem

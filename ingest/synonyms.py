@@ -82,6 +82,7 @@ _AS_LETTERS: Final = {
     for spellings in _PRODUCTS.values()
     for spelling in spellings
 }
+_BARE_VERSION: Final = re.compile(r"v([0-9]{1,2}(?:\.[0-9]{1,2}){2})")
 _TOLD_VERSION: Final = re.compile(r"([a-z]+)([0-9]+(?:\.[0-9]+)+[a-z]*[0-9]*)")
 # A number of three digits is more probably a rate.
 THREADS: Final = re.compile(
@@ -122,6 +123,8 @@ def meaning(word: str) -> Mapping[str, Value]:
         return {"threads": int(found[2])} if found[2] else {}
     if (found := _TOLD_VERSION.fullmatch(word)) and (product := _SYNONYMS["product"].get(found[1])):
         return {"product": product, "product_version": found[2].replace("git", "-git")}
+    if found := _BARE_VERSION.fullmatch(word):
+        return {"product_version": found[1]}
     return _normalised(*_CLEAR[word]) if word in _CLEAR else {}
 
 
