@@ -41,6 +41,7 @@ _SERVER_COLUMNS: Final = (
     *("product", "product_version", "protocol", "backend", "threading", "threads"),
     *("packet_queue_size", "ha_mode"),
 )
+_SERVERS_OWN: Final = ("product", "product_version", "backend", "backend_version", "threading", "threads", "ha_mode")
 _ITS_OWN: Final = ("backend", "threading", "threads", "ha_mode")  # must agree for a configuration to be an output's
 _MEASURED: Final = ("Spirent ",)  # tools that print the rate that they measured, not the requested one
 RATELESS: Final = frozenset({"dnsblast", "kxdpgun"})  # tools that do not print the requested rate
@@ -64,6 +65,13 @@ MAX_OBSERVATIONS: Final = 1000
 SERVERS: Final = ("config", "server_config", "config_sha256")  # sidecar keys that name a server's configuration
 _DATABASES: Final = ("database", "db", "lease_database")
 VAGUE: Final = ("version", *_DATABASES)  # sidecar keys that may also mean something else
+NAME_KEYS: Final = ("name", "label", "labels", "title", "test", "test_name", "case", "setup", "tags")
+_NESTED: Final = frozenset(  # keys of nested objects that are read
+    {*_DATABASES, *(key for column, key in SIDECAR_FIELDS if column in _SERVERS_OWN), *_SERVERS_OWN} - {"mode"}
+)
+_OF_PARENT: Final = frozenset({"enable", "enabled", "mode", "name", "type"})
+_OF_GENERATOR: Final = re.compile("client|dnsperf|generator|host|injector|loadgen|machine|perfdhcp|tester|tool|traffic")
+_OF_SERVER: Final = re.compile("config|dut|kea|pdns|powerdns|server|sut")
 METRICS: Final[dict[str, str]] = _KEYS["metrics"]
 _MODE: Final = re.compile(r" -g (single|multi)\b")
 _ROUTER: Final = re.compile("[Rr][0-9]{1,2}")  # a repetition, unless the names of its files count repetitions
@@ -372,6 +380,9 @@ def gather(
     if sidecar:
         source = f"{SIDECAR_OF}{sidecar[0]}"
         claims += _of_sidecar(contents, source, campaign, unread, notes)
+        texts = (text for key in NAME_KEYS for text in _texts(contents.get(key)))
+        named = _named([word for text in texts for word in words_of(text)], settle(claims)[0])
+        claims += ((column, value, source) for column, value, _ in named)
         if contents.get("output_sha256", sha256) != sha256:
             notes.append(f"{source} was written for another output: its output_sha256 differs")
         if contents.get("signal_sent"):
@@ -572,6 +583,8 @@ def settle(claims: Iterable[Claim]) -> tuple[Row, dict[str, str], list[str]]:
             continue
         if column not in values:
             values[column], sources[column] = value, source
+        elif column == "threads" and values.get("threading") == "single" and source == sources[column]:
+            continue  # the size of a pool that is off
         elif values[column] != value:
             conflicts.append(f"{column}: {values[column]} ({sources[column]}) is used, not {value} ({source})")
     if values.get("threading") == "multi" and sources.get("threads") in single:  # a pool has more than its one thread
@@ -601,9 +614,41 @@ def read_sidecar(data: bytes) -> Row:
         why = f"not readable as JSON: {error}"
     else:
         if isinstance(contents, dict):
-            return {snake_case(key): value for key, value in contents.items()} | contents
+            return with_nested({snake_case(key): value for key, value in contents.items()} | contents)
         why = f"expected a JSON object, found a {type(contents).__name__}"
     raise Rejected(why, "repair it, or remove it, and ingest again", line)
+
+
+def nested(contents: Row) -> dict[str, tuple[str, Any]]:
+    """Return what one nested object of a sidecar says of the set-up, and no other: key -> dotted key, and value.
+
+    `{"ha": {"mode": ...}}` and `{"mt": {"enabled": ...}}` say it of their names, `{"kea": {"version": ...}}` of both.
+    """
+    found: dict[str, list[tuple[str, Any]]] = defaultdict(list)
+    for key, value in leaves(contents):
+        above, _, own = snake_case(key).rpartition(".")
+        if not above or _OF_GENERATOR.search(above) or (own == "threads" and not _OF_SERVER.search(above)):
+            continue
+        parent = above.rpartition(".")[2]
+        own = parent if own in _OF_PARENT else f"{parent}_version" if own == "version" else own
+        is_clear = value is not None if own not in _DATABASES else str(value).lower() in BACKENDS
+        if own in _NESTED and is_clear and isinstance(contents.get(own), dict | None):
+            found[own].append((key, value))
+    return {own: values[0] for own, values in found.items() if len(values) == 1}
+
+
+def with_nested(contents: Row) -> Row:
+    """Return a sidecar with what its nested objects say of the set-up."""
+    return contents | {own: value for own, (_, value) in nested(contents).items()}
+
+
+def leaves(contents: Row, above: str = "", depth: int = 4) -> Iterator[tuple[str, Any]]:
+    """Yield the keys and values of a JSON object, with keys of nested objects as `above.key`."""
+    for key, value in contents.items():
+        if isinstance(value, dict) and depth:
+            yield from leaves(value, f"{above}{key}.", depth - 1)
+        else:
+            yield f"{above}{key}", value
 
 
 def context_path(path: str, known: Mapping[str, Any], beside: Mapping[int, str], *, is_counted: bool = False) -> str:
@@ -747,6 +792,10 @@ def instant(column: str, value: object) -> datetime:
         return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         raise ValueError(f"{column}: expected a time such as 2026-11-20T13:10:45Z, found {value!r:.80}") from None
+
+
+def _texts(value: object) -> list[str]:
+    return [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str)]
 
 
 def _first_text(value: object) -> str | None:

@@ -18,6 +18,7 @@ import orjson
 
 from dropline.ingest.campaign import Campaign, slug
 from dropline.ingest.context import (
+    NAME_KEYS,
     SERVERS,
     SIDECAR_OF,
     VAGUE,
@@ -27,6 +28,7 @@ from dropline.ingest.context import (
     digested,
     instant,
     misspelt,
+    nested,
     observations_json,
     sidecar_fields,
     snake_case,
@@ -183,7 +185,7 @@ class Ramps:
             raise _Other from None
         if contents.__class__ is not dict or contents.get("output_sha256", content.sha256) != content.sha256:
             raise _Other
-        if any(key != snake_case(key) or misspelt(key) for key in contents):
+        if any(key != snake_case(key) or misspelt(key) or key in NAME_KEYS for key in contents) or nested(contents):
             raise _Other
         return beside, contents
 

@@ -27,9 +27,12 @@ from dropline.ingest.context import (
     ServerConfigs,
     folders_above,
     gather,
+    leaves,
     may_tell,
+    nested,
     read_sidecar,
     sidecar_fields,
+    with_nested,
 )
 from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope, whole
 from dropline.ingest.formats import READERS, Reject, Rejected, Row, contents, perfdhcp, recognise
@@ -459,11 +462,11 @@ class Resolver:
             for item in (each for each in items if not crc32(each.path.encode()) % every):
                 with suppress(Unreadable, orjson.JSONDecodeError):
                     contents = mapping(orjson.loads(self._bytes(item, _MAX_SIDECAR_BYTES)[0]))
-                    flat = dict(_leaves(contents))
+                    flat, read = dict(leaves(with_nested(contents))), {key for key, _ in nested(contents).values()}
                     set_up = seen[form, *(str(flat.get(key)) for column, key in fields if column in _SET_UP)]
                     for key, value in flat.items():
                         is_name = key in SERVERS and not _FILE.search(str(value))
-                        if (key not in known or is_name) and may_tell(key, value):
+                        if (key not in known | read or is_name) and may_tell(key, value):
                             set_up[key][value] += 1
         found = ((key, [*counts.values()]) for keys in seen.values() for key, counts in keys.items())
         return frozenset(key for key, counts in found if len(counts) <= _MOST_VALUES and sum(n > 1 for n in counts) > 1)
@@ -549,15 +552,6 @@ def _levels(path: str) -> Iterator[tuple[str, str]]:
     """Yield the parent and the name of each folder in a path."""
     names = path.split("/")
     return (("/".join(names[:at]), name) for at, name in enumerate(names))
-
-
-def _leaves(contents: Row, above: str = "", depth: int = 4) -> Iterator[tuple[str, Any]]:
-    """Yield the keys and values of a JSON object, with keys of nested objects as `above.key`."""
-    for key, value in contents.items():
-        if isinstance(value, dict) and depth:
-            yield from _leaves(value, f"{above}{key}.", depth - 1)
-        else:
-            yield f"{above}{key}", value
 
 
 def _places(item: Found) -> Iterator[tuple[str, str]]:

@@ -37,7 +37,7 @@ def resolve(
     sidecar=None, *, path="a/1.txt", campaign=None, servers=None, facts=TEXT, level=None, contrasts=(), banner="", **of
 ):
     read = Campaign.parse(campaign.encode()) if campaign else None
-    beside = ("a/1.json", sidecar) if sidecar is not None else None
+    beside = ("a/1.json", read_sidecar(json.dumps(sidecar).encode())) if sidecar is not None else None
     context = gather(
         path, "/data", read, servers or ServerConfigs(), beside, names=lambda: (None, level, (), contrasts, False)
     )
