@@ -180,10 +180,11 @@ def banners(data: bytes, reports: Sequence[Report]) -> list[str]:
             found = [
                 f"{_words(PROCESS.sub(' ', who))} {words}".strip() for who, words in zip(writers, found, strict=True)
             ]
-    if any(synonyms.meaning(word).get("ha_mode") in synonyms.PARTNERED for words in found for word in words_of(words)):
-        found = [
-            " ".join("ha-none" if word.lower() in _ALONE else word for word in words.split(" ")) for words in found
-        ]
+    modes = {synonyms.meaning(word).get("ha_mode") for words in {*found} for word in words_of(words)}
+    clear = dict.fromkeys(_ALONE, "ha-none") if modes & synonyms.PARTNERED else {}
+    clear |= synonyms.PAIRED if "none" in modes else {}
+    if clear:
+        found = [" ".join(clear.get(word.strip(",;").lower(), word) for word in words.split(" ")) for words in found]
     return _with_servers(found, reports)
 
 

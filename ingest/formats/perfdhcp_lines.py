@@ -233,6 +233,8 @@ class Process(Draft):
         rate = _number(match[1]) if match else None
         if match is None or rate is None:
             return False
+        if not (match[2] or match[3]) and self.stage is not Stage.RATE:  # the title `Rate: 800` of another report
+            return False
         self.rate, self.rate_name = _finite(rate), match[2]
         self.expected_rate = float(match[3]) if match[3] else None
         return True
