@@ -32,7 +32,10 @@ from dropline.ingest.synonyms import CLOSED, WHOLE_NUMBERS, normalise
 FILE_NAME: Final = "campaign.yaml"
 MAX_BYTES: Final = 256 * 1024
 MAX_DEPTH: Final = 16
-SIDECARS: Final = ("{stem}.json", "{stem}.meta.json", "{prefix}-meta.json", "meta.json", "metadata.json")
+SIDECARS: Final = (
+    *("{stem}.json", "{stem}.meta.json", "{prefix}-meta.json", "meta.json", "metadata.json"),
+    *("{stem}.yaml", "{stem}.yml", "meta.yaml", "meta.yml", "metadata.yaml", "metadata.yml"),
+)
 
 # Columns besides the configuration that a path, a sidecar or the defaults may set for a trial.
 FIELDS: Final = (*(name for name, _ in CONFIGURATION), "tool_version", "repetition", "offered_rate")

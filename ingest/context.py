@@ -17,7 +17,7 @@ from os.path import commonprefix
 from typing import Any, Final
 
 from dropline import beside
-from dropline.ingest.campaign import FIELDS, Campaign
+from dropline.ingest.campaign import FIELDS, Campaign, CampaignError, read_yaml
 from dropline.ingest.formats import Rejected, Row, dnsblast, dnsperf
 from dropline.ingest.formats.perfdhcp_options import told_by_command
 from dropline.ingest.formats.text import mapping, real
@@ -603,18 +603,28 @@ def snake_case(key: str) -> str:
     return key.lower().replace("-", "_")
 
 
-def read_sidecar(data: bytes) -> Row:
-    """Parse a sidecar, which must be one JSON object; raise Rejected otherwise."""
+def read_sidecar(data: bytes, *, is_yaml: bool = False) -> Row:
+    """Return the values of a sidecar, also under their keys in snake case; raise Rejected if it is not one object."""
+    contents = parse_sidecar(data, is_yaml=is_yaml)
+    return with_nested({snake_case(key): value for key, value in contents.items()} | contents)
+
+
+def parse_sidecar(data: bytes, *, is_yaml: bool = False) -> Row:
+    """Parse a sidecar, one JSON object or the YAML of one, whose scalars are texts; raise Rejected otherwise."""
     line = 1
     try:
+        if is_yaml:
+            return mapping(read_yaml(data, "sidecar")[0])
         contents = _SIDECAR.decode(data.removeprefix(codecs.BOM_UTF8).decode())
+    except CampaignError as error:
+        why = str(error)
     except json.JSONDecodeError as error:
         line, why = error.lineno, f"not readable as JSON: {error.msg}"
     except (ValueError, RecursionError) as error:
         why = f"not readable as JSON: {error}"
     else:
         if isinstance(contents, dict):
-            return with_nested({snake_case(key): value for key, value in contents.items()} | contents)
+            return contents
         why = f"expected a JSON object, found a {type(contents).__name__}"
     raise Rejected(why, "repair it, or remove it, and ingest again", line)
 

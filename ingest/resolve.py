@@ -13,8 +13,6 @@ from itertools import chain
 from typing import Any, Final, NamedTuple
 from zlib import crc32
 
-import orjson
-
 from dropline.ingest import figures, machines, unsupported
 from dropline.ingest.campaign import slug
 from dropline.ingest.change_detection import Known
@@ -30,6 +28,7 @@ from dropline.ingest.context import (
     leaves,
     may_tell,
     nested,
+    parse_sidecar,
     read_sidecar,
     sidecar_fields,
     with_nested,
@@ -37,7 +36,7 @@ from dropline.ingest.context import (
 from dropline.ingest.files import HEAD_BYTES, MAX_BYTES, Found, Kind, Unreadable, by_scope, whole
 from dropline.ingest.formats import READERS, Reject, Rejected, Row, contents, perfdhcp, recognise
 from dropline.ingest.formats.perfdhcp_options import EXCHANGES
-from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_packed, mapping, unpack
+from dropline.ingest.formats.text import MAX_TEXT_BYTES, head_text, is_packed, unpack
 from dropline.ingest.lake import Key, Version
 from dropline.ingest.names import PLACES, Name, counts, level, level_counts, names, numbers, without_order, words_of
 from dropline.ingest.rows import Content, Outcome, campaign_row, output, published, raw_row, rejected, watched
@@ -436,7 +435,7 @@ class Resolver:
     def _load_sidecar(self, item: Found) -> Row | Rejected:
         """Return the contents of a sidecar, or why it is unusable."""
         try:
-            return read_sidecar(self.content(item).data)
+            return read_sidecar(self.content(item).data, is_yaml=_is_yaml(item))
         except Rejected as error:
             return error
 
@@ -460,8 +459,8 @@ class Resolver:
         for form, items in alike.items():
             every = max(len(items) // _SAMPLED, 1)
             for item in (each for each in items if not crc32(each.path.encode()) % every):
-                with suppress(Unreadable, orjson.JSONDecodeError):
-                    contents = mapping(orjson.loads(self._bytes(item, _MAX_SIDECAR_BYTES)[0]))
+                with suppress(Rejected):
+                    contents = parse_sidecar(self._bytes(item, _MAX_SIDECAR_BYTES)[0], is_yaml=_is_yaml(item))
                     flat, read = dict(leaves(with_nested(contents))), {key for key, _ in nested(contents).values()}
                     set_up = seen[form, *(str(flat.get(key)) for column, key in fields if column in _SET_UP)]
                     for key, value in flat.items():
@@ -552,6 +551,10 @@ def _levels(path: str) -> Iterator[tuple[str, str]]:
     """Yield the parent and the name of each folder in a path."""
     names = path.split("/")
     return (("/".join(names[:at]), name) for at, name in enumerate(names))
+
+
+def _is_yaml(sidecar: Found) -> bool:
+    return sidecar.name.endswith((".yaml", ".yml"))
 
 
 def _places(item: Found) -> Iterator[tuple[str, str]]:

@@ -184,7 +184,7 @@ def _check_campaign(name: str, data: bytes) -> None:
 
 def _check_sidecar(name: str, data: bytes) -> None:
     try:
-        said = read_sidecar(data)
+        said = read_sidecar(data, is_yaml=not data.startswith(b"{"))
     except Rejected as error:
         _require_each([error.reject], Report)
         return
