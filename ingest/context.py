@@ -65,14 +65,15 @@ MAX_OBSERVATIONS: Final = 1000
 SERVERS: Final = ("config", "server_config", "config_sha256")  # sidecar keys that name a server's configuration
 _DATABASES: Final = ("database", "db", "lease_database")
 VAGUE: Final = ("version", *_DATABASES)  # sidecar keys that may also mean something else
-NAME_KEYS: Final = ("name", "label", "labels", "title", "test", "test_name", "case", "setup", "tags")
+NAME_KEYS: Final = frozenset({"name", "label", "labels", "title", "test", "test_name", "case", "setup", "tags"})
 _NESTED: Final = frozenset(  # keys of nested objects that are read
     {*_DATABASES, *(key for column, key in SIDECAR_FIELDS if column in _SERVERS_OWN), *_SERVERS_OWN} - {"mode"}
 )
+METRICS: Final[dict[str, str]] = _KEYS["metrics"]
+_COUNTED: Final = frozenset({*METRICS, "udp_delta", "leases_in_db_after"})
 _OF_PARENT: Final = frozenset({"enable", "enabled", "mode", "name", "type"})
 _OF_GENERATOR: Final = re.compile("client|dnsperf|generator|host|injector|loadgen|machine|perfdhcp|tester|tool|traffic")
 _OF_SERVER: Final = re.compile("config|dut|kea|pdns|powerdns|server|sut")
-METRICS: Final[dict[str, str]] = _KEYS["metrics"]
 _MODE: Final = re.compile(r" -g (single|multi)\b")
 _ROUTER: Final = re.compile("[Rr][0-9]{1,2}")  # a repetition, unless the names of its files count repetitions
 _THREADS: Final = "threads beside clients"
@@ -380,9 +381,10 @@ def gather(
     if sidecar:
         source = f"{SIDECAR_OF}{sidecar[0]}"
         claims += _of_sidecar(contents, source, campaign, unread, notes)
-        texts = (text for key in NAME_KEYS for text in _texts(contents.get(key)))
-        named = _named([word for text in texts for word in words_of(text)], settle(claims)[0])
-        claims += ((column, value, source) for column, value, _ in named)
+        if not NAME_KEYS.isdisjoint(contents):
+            texts = chain.from_iterable(_texts(contents[key]) for key in NAME_KEYS & contents.keys())
+            named = _named([word for text in texts for word in words_of(text)], settle(claims)[0])
+            claims += ((column, value, source) for column, value, _ in named)
         if contents.get("output_sha256", sha256) != sha256:
             notes.append(f"{source} was written for another output: its output_sha256 differs")
         if contents.get("signal_sent"):
@@ -635,9 +637,10 @@ def nested(contents: Row) -> dict[str, tuple[str, Any]]:
     `{"ha": {"mode": ...}}` and `{"mt": {"enabled": ...}}` say it of their names, `{"kea": {"version": ...}}` of both.
     """
     found: dict[str, list[tuple[str, Any]]] = defaultdict(list)
-    for key, value in leaves(contents):
+    objects = {key: value for key, value in contents.items() if value.__class__ is dict and key not in _COUNTED}
+    for key, value in leaves(objects):
         above, _, own = snake_case(key).rpartition(".")
-        if not above or _OF_GENERATOR.search(above) or (own == "threads" and not _OF_SERVER.search(above)):
+        if _OF_GENERATOR.search(above) or (own == "threads" and not _OF_SERVER.search(above)):
             continue
         parent = above.rpartition(".")[2]
         own = parent if own in _OF_PARENT else f"{parent}_version" if own == "version" else own

@@ -185,7 +185,9 @@ class Ramps:
             raise _Other from None
         if contents.__class__ is not dict or contents.get("output_sha256", content.sha256) != content.sha256:
             raise _Other
-        if any(key != snake_case(key) or misspelt(key) or key in NAME_KEYS for key in contents) or nested(contents):
+        if any(key != snake_case(key) or misspelt(key) for key in contents):
+            raise _Other
+        if nested(contents) or not NAME_KEYS.isdisjoint(contents):
             raise _Other
         return beside, contents
 
