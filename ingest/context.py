@@ -21,7 +21,7 @@ from dropline.ingest.campaign import FIELDS, Campaign, CampaignError, read_yaml
 from dropline.ingest.formats import Rejected, Row, dnsblast, dnsperf
 from dropline.ingest.formats.perfdhcp_options import told_by_command
 from dropline.ingest.formats.text import mapping, real
-from dropline.ingest.names import Name, is_same_rate, level, named_rates, numbers, split, words_of
+from dropline.ingest.names import SIZES, Name, is_same_rate, level, named_rates, numbers, split, words_of
 from dropline.ingest.schema import CONFIGURATION
 from dropline.ingest.servers import kea
 from dropline.ingest.synonyms import ALONE, BACKENDS, PAIRED, PARTNERED, UNCLEAR, meaning, normalise
@@ -464,7 +464,7 @@ def _of_sidecar(
         if (meant := misspelt(key)) and meant not in contents:
             notes.append(f"{source}: there is no key {key!r:.40}; did you mean {meant!r}?")
     values_ = ((column, _at(contents, key) if "." in key else contents.get(key)) for column, key in fields)
-    claims += _claims([each for each in values_ if each[1] is not None], source, values, notes)
+    claims += _claims([each for each in values_ if not isinstance(each[1], dict | None)], source, values, notes)
     known = {column for column, *_ in claims}
     if (
         {"clients", "threads"} <= contents.keys()
@@ -755,9 +755,10 @@ def unread_values(contents: Row, keys: Iterable[str]) -> str:
 
 
 def may_tell(key: str, value: object) -> bool:
-    """Return whether a key with this value, a short word or a flag, may distinguish set-ups."""
+    """Return whether a key with this value, a short word, a flag or a size, may distinguish set-ups."""
+    is_size = value.__class__ is int and not SIZES.isdisjoint(re.split(r"[._]", snake_case(key)))
     is_word = value.__class__ is bool or (isinstance(value, str) and bool(_WORD.fullmatch(value)))
-    return is_word and bool(_WORD.fullmatch(key))
+    return (is_word or is_size) and bool(_WORD.fullmatch(key))
 
 
 def _at(contents: Row, key: str) -> Any:

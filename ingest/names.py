@@ -87,6 +87,7 @@ _NOISE: Final = frozenset(
 ) - {"no"}
 _WHOLE: Final = {(word,) for word in _NOISE | {"all"}}  # by itself, `all` is no set-up: all.log, all-results.txt
 PLACES: Final = _QUANTITY | _WORDS["places"]
+SIZES: Final = _WORDS["sizes"]
 _SET_UPS: Final = PLACES | _WORDS["set_ups"]
 _MOST: Final = 999  # repetitions
 _SEVERAL: Final = 5  # names

@@ -447,7 +447,7 @@ class Resolver:
     def _load_unread(self, scope: str) -> frozenset[str]:
         """Return the keys of sidecars without a column that distinguish set-ups, judging by a sample.
 
-        Their values are words or flags, at least two of which are in several sidecars each.
+        Their values are words, flags or sizes, at least two of which are in several sidecars each.
         """
         fields = sidecar_fields(self._files[scope][0].scope.campaign)
         known = {key for _, key in fields} | {*SERVERS, *VAGUE, "campaign", "signal_sent", "output_sha256", "tool"}

@@ -496,7 +496,7 @@ run_findings as (
             else '/s, not sustained (pace, probes or answer codes) though it lost no more, steps pass again'
         end || case
             when dips_always then ', as in every run: two set-ups may have been taken for one.'
-            when is_disturbed then ': the first failure was a disturbance.'
+            when is_disturbed then ': the first failure counts as a disturbance.'
             else ': the ramp is noisy.'
         end as detail
     from run_capacity
