@@ -608,7 +608,7 @@ def snake_case(key: str) -> str:
 def read_sidecar(data: bytes, *, is_yaml: bool = False) -> Row:
     """Return the values of a sidecar, also under their keys in snake case; raise Rejected if it is not one object."""
     contents = parse_sidecar(data, is_yaml=is_yaml)
-    return with_nested({snake_case(key): value for key, value in contents.items()} | contents)
+    return {snake_case(key): value for key, value in contents.items()} | with_nested(contents)
 
 
 def parse_sidecar(data: bytes, *, is_yaml: bool = False) -> Row:

@@ -8,7 +8,10 @@ from dropline.app import queries, wording
 from dropline.report.scope import Row, Scope, grouped, joined, printable, web
 from dropline.report.sections import Block, Cell, Section, Table
 
-SERVERS: Final = {"none": "Single server", "hot-standby": "Hot standby", "load-balancing": "Load balancing"}
+SERVERS: Final = {
+    **{"none": "Single server", "hot-standby": "Hot standby", "load-balancing": "Load balancing"},
+    "ha": "High availability",
+}
 THREADING: Final = {"single": "single-threaded", "multi": "multi-threaded"}
 MARKS: Final = {"warn": " ⚠", "suspect": " ✖"}
 
